@@ -21,7 +21,7 @@ package final class DiskResponseCache: ResponseCache {
     let threads: CacheThreads
     let logger: Logger
     let state = Mutex(State())
-    /// The index. Nil: the cache is closed, or a damaged index could not be made anew.
+    /// The index. Nil: the cache is closed, or a damaged index could not be replaced.
     let database: Mutex<CacheDatabase?>
 
     /// Opens the cache. Blocks for as long as reading the index takes. A damaged index is thrown away with a warning.

@@ -66,13 +66,13 @@ package struct ConnectionFacts: Sendable, Hashable {
 package enum AttemptTrigger: String, Sendable, Hashable, CaseIterable {
     /// The request has just come in.
     case arrival
-    /// It is the one request that tests the way to an origin whose gate is shut.
+    /// The request is the one that tests the way to an origin whose gate is shut.
     case canary
     /// Its delay is over.
     case dueTime
     /// The network or the origin became reachable.
     case reachability
-    /// What it had to come after is done: the one before it in its lane, or the ticket that it depends on.
+    /// The request before it in its lane, or the ticket that it depends on, is done.
     case predecessor
     /// A person pressed Retry.
     case admin
@@ -81,7 +81,7 @@ package enum AttemptTrigger: String, Sendable, Hashable, CaseIterable {
     package var isAutomatic: Bool { self != .admin }
 }
 
-/// Who carries the bytes of an attempt.
+/// The path by which the bytes of an attempt are carried.
 package enum AttemptPath: String, CaseIterable, Sendable {
     /// The HTTP/1.1 exchange of our own, on the event loop of the client.
     case direct

@@ -255,11 +255,11 @@ extension ExchangeMachine {
 
     private var isSearchingKey: Bool { phase == .searching(.duplicateKey) }
 
-    /// Whether it waits for the outcome of another request.
+    /// Whether the request waits for the outcome of another one.
     package var awaitsOutcome: Bool { isSearchingKey && key.awaitsOutcome }
-    /// Whether it waits for an outcome or for the store, and nothing of it was sent.
+    /// Whether the request waits for an outcome or for the store, and nothing of it was sent.
     package var awaitsKey: Bool { isSearchingKey && key.isWaiting }
-    /// Whether it is the one of its key that goes.
+    /// Whether the request holds its key: of all with this key it is the one that is sent.
     package var holdsKey: Bool { key.isReserved }
     /// Whether the outcome of another request is its own, if the payloads are the same.
     package var hasOutcome: Bool { isSearchingKey && key.hasOutcome }
@@ -267,7 +267,7 @@ extension ExchangeMachine {
     /// Other requests with its key are looked for.
     package mutating func keySearchBegan() { enter(.searching(.duplicateKey)) }
 
-    /// It is the one that goes.
+    /// The request is the one of its key that is sent.
     package mutating func keyIsFree() -> KeySearch.Step {
         guard isSearchingKey else { return .none }
         let isTicketDue = key.isFree()

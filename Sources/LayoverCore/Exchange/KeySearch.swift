@@ -22,8 +22,6 @@ package struct KeySearch: Sendable {
         case wait
         /// As `wait`, and its client is to be told of a ticket now: the request that goes is to become one.
         case waitForTicket
-        /// The request that goes is to become a ticket.
-        case askForTicket
         /// Its client has closed its side, so no later response could reach it.
         case leave
         /// The rest of the body is read, only to be compared.
@@ -32,13 +30,13 @@ package struct KeySearch: Sendable {
     }
 
     private enum Standing: Sendable {
-        /// No other request is looked for, or the engine has not said yet which one goes.
+        /// No other request is looked for, or the engine has not decided yet which one is sent.
         case asked
-        /// It waits, and nothing of it was sent. `isDue`: its client has waited as long as it wants.
+        /// The request waits, and nothing of it was sent. `isDue`: its client has waited as long as it wants.
         case waiting(for: Awaited, isDue: Bool)
-        /// It is the one that goes.
+        /// The request holds the key: it is the one that is sent.
         case reserved
-        /// It has the outcome of another request. Its own body may still be arriving.
+        /// The outcome of another request is there. The body of this one may still be arriving.
         case given
     }
 
@@ -60,9 +58,9 @@ package struct KeySearch: Sendable {
     mutating func isTaken(
         _ awaited: Awaited, isInputClosed: Bool, isAcceptedAtOnce: Bool
     ) -> Step {
-        if case .waiting(let before, let isDue) = standing {
+        if case .waiting(_, let isDue) = standing {
             standing = .waiting(for: awaited, isDue: isDue)
-            return isDue && before == .store && awaited == .outcome ? .askForTicket : .none
+            return .none
         }
         standing = .waiting(for: awaited, isDue: isAcceptedAtOnce)
         if isAcceptedAtOnce, awaited == .outcome { return .waitForTicket }

@@ -40,7 +40,7 @@ package struct RequestSummary: Sendable, Hashable {
     package var canBeSentFromTheStart: Bool { body != .lost && body != .brokenOff }
 }
 
-/// What the rules need to know of a response.
+/// Facts of a response that the rules need.
 package struct ResponseSummary: Sendable, Hashable {
     package var status: Int
     /// The wait that the origin asks for (RFC 9110 section 10.2.3). Nil: it does not say.
@@ -55,7 +55,7 @@ package struct ResponseSummary: Sendable, Hashable {
     }
 }
 
-/// What an attempt is to do.
+/// The task of an attempt.
 package enum RequestPurpose: Sendable, Hashable {
     /// Send a request and receive its response.
     case transfer

@@ -47,7 +47,7 @@ struct IncidentTally: Sendable {
         change(by: -1, share, differingFrom: nil)
     }
 
-    /// A member has changed: only what differs is counted anew.
+    /// Counts the difference between the shares of a member before and after a change.
     mutating func change(_ before: Share, to after: Share) {
         change(by: -1, before, differingFrom: after)
         change(by: 1, after, differingFrom: before)

@@ -14,9 +14,8 @@ struct Incidents: Sendable {
         var topic: Topic { Topic(kind: kind, scope: scope) }
         fileprivate(set) var since: Timestamp
         fileprivate(set) var cause: Incident.Cause?
-        fileprivate(set) var memberCount = 0
-        /// The members, in the order of joining. One that has left is passed over, and thrown out when there are too many of them;
-        /// one that has come again stands there twice (`Schedule.members(of:)`).
+        /// Entries that have joined, in that order. Some may have left, and an entry that has come again is there twice
+        /// (`Schedule.members(of:)`).
         fileprivate(set) var joined: [EntryID] = []
         /// Members that wait and come after no others, by their due times. An item is stale when its entry has another due time,
         /// waits no longer, or is in another incident.
@@ -54,13 +53,15 @@ struct Incidents: Sendable {
             opened.append(id)
         }
         if let since, let known = states[id]?.since { states[id]?.since = min(known, since) }
-        states[id]?.memberCount += 1
         states[id]?.joined.append(member)
         noteCause(failure, of: id)
         return id
     }
 
-    func hasManyThatLeft(_ id: IncidentID) -> Bool { states[id].map { $0.joined.count > 100 + 2 * $0.memberCount } ?? false }
+    /// Whether entries that have left are most of `joined`.
+    func hasManyThatLeft(_ id: IncidentID, memberCount: Int) -> Bool {
+        states[id].map { $0.joined.count > 100 + 2 * memberCount } ?? false
+    }
 
     /// - Parameter isMember: Whether an entry is in an incident now, but for the last that has joined.
     mutating func dropThoseThatLeft(_ id: IncidentID, isMember: (EntryID, IncidentID) -> Bool) {
@@ -76,13 +77,11 @@ struct Incidents: Sendable {
         states[id]?.cause = Incident.Cause(kind: failure.kind, phase: failure.phase)
     }
 
-    /// A member leaves its incident.
+    /// The last member has left.
     ///
-    /// - Returns: The incident if it is over, and was reported before.
-    mutating func leave(_ id: IncidentID) -> IncidentState? {
-        states[id]?.memberCount -= 1
-        guard states[id]?.memberCount == 0, let state = states[id] else { return nil }
-        states[id] = nil
+    /// - Returns: The incident if it was reported before.
+    mutating func close(_ id: IncidentID) -> IncidentState? {
+        guard let state = states.removeValue(forKey: id) else { return nil }
         idByTopic[state.topic] = nil
         guard let index = opened.firstIndex(of: id) else { return state }
         opened.remove(at: index)
@@ -92,16 +91,18 @@ struct Incidents: Sendable {
     // MARK: Due times
 
     /// A member waits for its due time, or for something that comes before it.
-    mutating func waits(_ member: EntryID, until dueAt: Timestamp, in id: IncidentID, isCurrent: (EntryID, Timestamp) -> Bool) {
+    mutating func waits(
+        _ member: EntryID, until dueAt: Timestamp, in id: IncidentID, memberCount: Int, isCurrent: (EntryID, Timestamp) -> Bool
+    ) {
         guard states[id] != nil else { return }
         states[id]?.dues.push(member, key: dueAt)
-        dropStaleDues(of: id, isCurrent)
+        dropStaleDues(of: id, memberCount: memberCount, isCurrent)
     }
 
     /// Drops what is stale at the beginning, and all of it where it would pile up.
-    mutating func dropStaleDues(of id: IncidentID, _ isCurrent: (EntryID, Timestamp) -> Bool) {
+    mutating func dropStaleDues(of id: IncidentID, memberCount: Int, _ isCurrent: (EntryID, Timestamp) -> Bool) {
         while let first = states[id]?.dues.first, !isCurrent(first.value, first.key) { _ = states[id]?.dues.popFirst() }
-        guard let state = states[id], state.dues.count > 100 + 3 * state.memberCount else { return }
+        guard let state = states[id], state.dues.count > 100 + 3 * memberCount else { return }
         var known: Set<EntryID> = []
         states[id]?.dues.removeAll { dueAt, member in !isCurrent(member, dueAt) || !known.insert(member).inserted }
     }
@@ -156,7 +157,7 @@ extension Incident {
     init(_ state: Incidents.IncidentState, _ tally: IncidentTally, nextAttemptAt: Timestamp?) {
         self.init(
             id: state.id, kind: state.kind, scope: state.scope, since: state.since, cause: state.cause,
-            waiting: state.memberCount, automaticLeft: tally.attemptsLeft, automaticMax: tally.attemptsMax,
+            waiting: tally.count, automaticLeft: tally.attemptsLeft, automaticMax: tally.attemptsMax,
             nextAttemptAt: nextAttemptAt, manualOnly: tally.isManualOnly, canRetry: state.kind == .outage || tally.hasRetryable)
     }
 }

@@ -72,7 +72,7 @@ struct EntryTable: Sendable {
         }
     }
 
-    /// What the entry at a place is counted by; nil if it has just been taken out.
+    /// The facts by which the entry at a place is counted. Nil: it has just been taken out.
     private func counted(at place: Int32) -> Entry.Counted? {
         if case .none = chunks[Self.chunk(place)][Self.offset(place)] { return nil }
         return Self.show(chunks[Self.chunk(place)]) { $0[Self.offset(place)].counted }
@@ -83,6 +83,8 @@ struct EntryTable: Sendable {
         guard let entry = self[place.id], entry.state == .waiting else { return false }
         return entry.placement == place.placement
     }
+
+    func memberCount(of incident: IncidentID) -> Int { incidentTallies[incident]?.count ?? 0 }
 
     /// Whether an entry is in an incident now.
     func isMember(_ id: EntryID, of incident: IncidentID) -> Bool { show(id) { $0.incident == incident } ?? false }
@@ -131,7 +133,7 @@ struct EntryTable: Sendable {
     /// All in the order of arrival. Some may have left meanwhile.
     mutating func inOrder() -> [ArrivalOrder.Item] { arrivals.sorted() }
 
-    /// Adds an entry that is not there.
+    /// Adds an entry, in place of one with its id.
     mutating func insert(_ entry: Entry) {
         if contains(entry.id) { self[entry.id] = entry } else { append(entry, entry.id) }
     }

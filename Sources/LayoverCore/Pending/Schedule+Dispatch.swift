@@ -67,7 +67,6 @@ extension Schedule {
     mutating func insert(_ entry: Entry, _ turn: Entry.Turn, now: Timestamp) {
         var entry = entry
         entry.fullState = .waiting(turn)
-        entry.placement &+= 1
         insert(entry, now: now)
         noteWait(of: entry, in: entry.incident, isBlocked: false)
         let place = EntryPlace(id: entry.id, placement: entry.placement)
@@ -277,7 +276,7 @@ extension Schedule {
             case .expiry(let id): expire(id, now: now)
             case .credentials(let id): credentialsExpired(id, now: now)
             case .incident(let id):
-                incidents.dropStaleDues(of: id, isDue(in: id))
+                incidents.dropStaleDues(of: id, memberCount: entries.memberCount(of: id), isDue(in: id))
                 if let changed = incidents.takeChanged(id) { actions.append(.incident(.updated, view(of: changed, now: now))) }
             // The next portion joins at the end of the fact.
             case .strays: break

@@ -53,7 +53,7 @@ extension Schedule {
     ) -> IncidentID {
         let topic = Incidents.Topic(kind: kind, scope: scope(of: entry, kind))
         let incident = incidents.join(entry.id, cause, topic, since: since, now: now)
-        if incidents.hasManyThatLeft(incident) {
+        if incidents.hasManyThatLeft(incident, memberCount: entries.memberCount(of: incident)) {
             incidents.dropThoseThatLeft(incident, isMember: entries.isMember)
         }
         touch(incident, now: now)
@@ -107,14 +107,15 @@ extension Schedule {
     }
 
     mutating func leaveIncident(_ id: EntryID, now: Timestamp) {
-        leave(entries[id]?.incident, now: now)
+        let incident = entries[id]?.incident
         entries[id]?.incident = nil
+        leave(incident, now: now)
     }
 
-    /// The entry may have left the set.
+    /// An entry is in the incident no more. The entry may have left the set, too.
     mutating func leave(_ incident: IncidentID?, now: Timestamp) {
         guard let incident else { return }
-        if let closed = incidents.leave(incident) {
+        if entries.memberCount(of: incident) == 0, let closed = incidents.close(incident) {
             actions.append(.incident(.closed, view(of: closed, now: now)))
         }
         touch(incident, now: now)
@@ -174,7 +175,9 @@ extension Schedule {
             if waitsForWhatIsAway(entry) { strays.add(entry.id) }
             return
         }
-        if !isBlocked { incidents.waits(entry.id, until: entry.dueAt, in: incident, isCurrent: isDue(in: incident)) }
+        guard !isBlocked else { return }
+        let memberCount = entries.memberCount(of: incident)
+        incidents.waits(entry.id, until: entry.dueAt, in: incident, memberCount: memberCount, isCurrent: isDue(in: incident))
     }
 
     /// Whether an entry waits for a due time as a member of an incident.

@@ -97,10 +97,7 @@ final class DuplicateKeySearch {
     private var isInputClosed: Bool { exchange.client?.connection?.isInputClosed == true }
 
     private func follow(_ step: KeySearch.Step) {
-        switch step {
-        case .accept, .attempt, .attemptAsTicket, .answerCutOff, .compare: timer?.cancel()
-        case .wait, .waitForTicket, .askForTicket, .leave, .none: break
-        }
+        if !exchange.machine.awaitsKey { timer?.cancel() }
         switch step {
         case .accept: exchange.conversion?.acceptAtOnce()
         case .attempt: exchange.tryAtOnce()
@@ -114,7 +111,6 @@ final class DuplicateKeySearch {
         case .waitForTicket:
             claim.waitEnded()
             wait()
-        case .askForTicket: claim.waitEnded()
         case .leave:
             // The exchange lets its client go.
             let connection = exchange.client?.connection

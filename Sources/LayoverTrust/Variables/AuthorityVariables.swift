@@ -11,7 +11,7 @@ package struct AuthorityVariables: Sendable {
 
     /// - Parameters:
     ///   - folder: The folder of the authority. The generated files are in `clients` below it, if they can be.
-    ///   - environment: The variables that say where this user keeps files that can be made anew.
+    ///   - environment: The variables that say where this user keeps files that can be made again.
     package init(
         authority: Certificate, folder: String, environment: [String: String] = ProcessInfo.processInfo.environment
     ) {

@@ -22,7 +22,7 @@ struct GeneratedFiles: Sendable {
 
     /// - Parameter folder: The folder of the authority. The files are in `clients` below it if this user may write there. Otherwise,
     ///   and where the folder is closed to programs of root that give up root's rights (apt's methods), the files are in a folder for
-    ///   things that can be made anew.
+    ///   things that can be made again.
     init(authorityFolder folder: String, fingerprint: String, environment: [String: String]) {
         let own = "\(folder.isEmpty ? "." : folder)/clients"
         let isWritable = access(folder.isEmpty ? "." : folder, W_OK) == 0

@@ -5,7 +5,7 @@ import Glibc
 ///
 /// libcurl stops and starts watching a connection with every request. A registration stays while its connection is idle. It changes only
 /// when libcurl waits for other events. So a kept-alive connection costs no system call here. If a descriptor fires for which libcurl does
-/// not wait, its registration is removed, and an idle connection is given up. An idle connection that only became writable stays.
+/// not wait, its registration is removed, and an idle connection is shut for reading. An idle connection that only became writable stays.
 final class Poller {
     private let descriptor: CInt
     private var events = [epoll_event](repeating: epoll_event(), count: 128)

@@ -88,4 +88,14 @@ struct RejoiningTests {
         let incident = try #require(open.first)
         #expect(incident.scope == .network && incident.waiting == 1 && incident.cause == nil)
     }
+
+    @Test mutating func incidentKnowsAfterARestartWhenItsFirstTicketGoes() throws {
+        let ids = [bench.accepted(), bench.accepted()]
+        fail(ids[0], 1)
+        bench.now = bench.now + .milliseconds(10)
+        fail(ids[1], 1)
+        let dueAt = try #require(bench.entry(ids[0])?.dueAt)
+        _ = bench.restart()
+        #expect(open.first?.nextAttemptAt == dueAt)
+    }
 }

@@ -289,11 +289,11 @@ extension Referee {
             whatWaitsForAnOriginIsInItsIncident(entry, pending)
         }
         for line in pending.schedule.incidents.states.values
-        where line.memberCount == 0 || line.memberCount != members[line.id]?.count
+        where pending.entries.memberCount(of: line.id) != members[line.id]?.count
             || Set(pending.schedule.members(of: line.id)) != members[line.id]
             || pending.schedule.incidents.idByTopic[line.topic] != line.id
         {
-            breach("incidentsMatchTheirEntries", "\(line.scope) has \(line.memberCount)")
+            breach("incidentsMatchTheirEntries", "\(line.scope) has \(pending.entries.memberCount(of: line.id))")
         }
         for line in pending.schedule.incidents.states.values { viewsMatchTheirMembers(line, pending) }
         if members.count != pending.schedule.incidents.states.count || members.count != pending.schedule.incidents.idByTopic.count {

@@ -52,9 +52,10 @@ extension PendingModel {
         #expect(Set(set.schedule.incidents.states.keys) == incidents, "an incident was not told: \(place)")
         #expect(Set(set.schedule.incidents.idByTopic.values) == incidents, place)
         for line in set.schedule.incidents.states.values {
-            #expect(line.memberCount > 0 && set.schedule.incidents.idByTopic[line.topic] == line.id, place)
+            #expect(!line.joined.isEmpty && set.schedule.incidents.idByTopic[line.topic] == line.id, place)
             let naming = set.entries.values.filter { $0.incident == line.id }.sorted { $0.sequence < $1.sequence }.map(\.id)
-            #expect(set.schedule.members(of: line.id) == naming && line.memberCount == naming.count, "membership: \(place)")
+            #expect(set.schedule.members(of: line.id) == naming && !naming.isEmpty, "membership: \(place)")
+            #expect(set.entries.memberCount(of: line.id) == naming.count, place)
         }
         for entry in set.entries.values {
             switch (standing[entry.id], entry.why) {
