@@ -5,7 +5,7 @@ import LayoverCrypto
 import Glibc
 #endif
 
-/// What is kept of a password: a salted hash that is slow to compute on purpose (crypt(5)).
+/// The stored form of a password: a salted hash that is slow to compute on purpose (crypt(5)).
 ///
 /// Two methods are taken: yescrypt (`$y$…`) and bcrypt (`$2a$`, `$2b$`, `$2y$`). The system's libcrypt computes both.
 package struct PasswordHash: Sendable, Hashable {
@@ -46,7 +46,7 @@ package struct PasswordHash: Sendable, Hashable {
         try self.init(Self.hash(password, String(cString: setting)))
     }
 
-    /// Whether this is the password. Takes tens of milliseconds of the thread that calls it, or some seconds with the highest cost.
+    /// Whether the password is the one of this hash. Takes the calling thread tens of milliseconds, or some seconds with the highest cost.
     package func matches(_ password: [UInt8]) -> Bool {
         guard (try? Self.check(password)) != nil, let made = try? Self.hash(password, text) else {
             return false

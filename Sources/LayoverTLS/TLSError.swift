@@ -21,7 +21,7 @@ package struct TLSError: Error, Sendable, Hashable, CustomStringConvertible {
     package var kind: Kind
     /// A few words of OpenSSL's, without secrets: `certificate has expired`.
     package var reason: String
-    /// The alert that we sent. Nil: none.
+    /// The alert that we sent. Nil: we sent none.
     package var alertSent: Int?
     /// Whether the peer had asked for a certificate of ours, and got none.
     package var isCertificateWanted = false

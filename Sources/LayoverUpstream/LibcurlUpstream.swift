@@ -30,8 +30,8 @@ package final class LibcurlUpstream: Upstream {
 
     package var blocksForPermits: Bool { true }
 
-    /// PEM file of the certificates that are trusted: the system's and those of `caFile`. Readable as long as this lives. Nil: whatever
-    /// the TLS library finds.
+    /// PEM file of the certificates that are trusted: the system's and those of `caFile`. Readable as long as this lives. Nil: the TLS
+    /// library uses the certificates that it finds.
     package var trustFile: String? { trust.path }
 
     package func makeWorker(

@@ -20,7 +20,7 @@ import Testing
             ])
     }
 
-    @Test func nonsenseInAKeyOfALaterVersionIsStillNonsense() {
+    @Test func invalidValueOfALaterKeyIsRefused() {
         let text = #"{"log": {"access": "all"}, "store": {"keyFile": 7}, "routes": {"r": {"http2": "yes"}}}"#
         #expect(
             complaints(text) == [
@@ -54,15 +54,30 @@ import Testing
 
     /// Section 5 of the contract, key by key.
     @Test(arguments: [
-        ("proxy", ["publicURL", "listen", "identity", "threads", "upstream", "allowedHosts", "socketMode", "users", "connectPorts",
-            "insecureOpen", "tls.certificate", "tls.key"]),
+        (
+            "proxy",
+            [
+                "publicURL", "listen", "identity", "threads", "upstream", "allowedHosts", "socketMode", "users", "connectPorts",
+                "insecureOpen", "tls.certificate", "tls.key",
+            ]
+        ),
         ("admin", ["listen", "token", "viewToken", "allowedHosts"]),
         ("log", ["level", "format", "access"]),
         ("store", ["path", "url", "passwordFile", "keyFile", "spool", "encryptFields", "history"]),
-        ("limits", ["heldClients", "entries", "bodyInMemory", "bodyMax", "spoolTotal", "headerBytes", "cacheRefreshes",
-            "unattended", "connections", "unsentTotal", "perOriginAttempts"]),
-        ("timeouts", ["connect", "firstByte", "idle", "deadPeer", "requestHead", "requestBody", "clientIdle", "drain", "clientStall",
-            "tunnelIdle", "halfClosed", "unattended"]),
+        (
+            "limits",
+            [
+                "heldClients", "entries", "bodyInMemory", "bodyMax", "spoolTotal", "headerBytes", "cacheRefreshes",
+                "unattended", "connections", "unsentTotal", "perOriginAttempts",
+            ]
+        ),
+        (
+            "timeouts",
+            [
+                "connect", "firstByte", "idle", "deadPeer", "requestHead", "requestBody", "clientIdle", "drain", "clientStall",
+                "tunnelIdle", "halfClosed", "unattended",
+            ]
+        ),
         ("reachability", ["mode", "probe.url", "probe.expectStatus", "probe.interval", "debounce"]),
         ("upstreamProxy", ["url", "noProxy"]), ("notify", ["webhook", "secret", "command", "interval"]),
         ("tls", ["caFile", "folder"]),

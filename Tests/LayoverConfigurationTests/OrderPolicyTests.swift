@@ -173,7 +173,7 @@ import Testing
         #expect(none.settings.routes.policies["outbox"]?.lane == nil)
     }
 
-    @Test func theyAreShownAsAFileSpellsThem() throws {
+    @Test func orderRulesAreShownInFileSyntax() throws {
         let loaded = try load(
             #"{"policies": {"a": {"lane": "field:Account", "preflight": {}, "cache": "staleIfError"}}}"#)
         let values = Dictionary(uniqueKeysWithValues: loaded.entries.map { ($0.path, $0.value.text) })

@@ -54,7 +54,8 @@ import Testing
 
     @Test func unattendedTimeIsTheGeneralOneUnlessAPolicySaysOtherwise() throws {
         let settings = try load(
-            #"{"timeouts": {"unattended": "10s"}, "policies": {"a": {}, "b": {"timeouts": {"unattended": "0s"}}}}"#).settings
+            #"{"timeouts": {"unattended": "10s"}, "policies": {"a": {}, "b": {"timeouts": {"unattended": "0s"}}}}"#
+        ).settings
         let made = settings.routes.policies
         #expect(["default", "a", "b", "ai"].map { made[$0]?.unattendedMax } == [.seconds(10), .seconds(10), .zero, .zero])
         #expect(try policies(#"{"ai": {"timeouts": {"unattended": "1m"}}}"#)["ai"]?.unattendedMax == .seconds(60))
@@ -112,7 +113,7 @@ import Testing
         #expect(try policies(#"{"a": {"retryAfterMax": "0s"}}"#)["a"]?.retryAfterMax == .zero)
     }
 
-    /// It is not an error, since the limit may come from another layer.
+    /// The missing limit is not an error, since another layer may set it.
     @Test func aRuleForExhaustionWithoutALimitIsWarnedOf() throws {
         let text = """
             {"policies": {"a": {"onExhausted": "ask"}, "b": {"onExhausted": "fail"},

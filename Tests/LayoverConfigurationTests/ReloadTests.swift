@@ -3,18 +3,20 @@ import Testing
 
 @testable import LayoverConfiguration
 
-/// What a reload changes at once, and what it can only announce.
+/// Keys that a reload changes at once, and keys that it only reports because they need a restart.
 @Suite struct ReloadTests {
     private func changes(_ old: String, _ new: String) throws -> ConfigurationChanges {
         try load(old).changes(to: load(new))
     }
 
-    /// A key has no effect of its own to forget: the type asks for one. What is written here is which.
+    /// The type of a key requires an effect, so none can be forgotten. The list here names the keys that change at
+    /// once.
     @Test func everyKeyIsClassified() {
         let atOnce = Schema.global.filter { $0.effect == .atOnce }.map { $0.path.joined(separator: ".") }
         #expect(
             atOnce.sorted() == [
-                "log.level", "notify.command", "notify.interval", "notify.secret", "notify.webhook", "proxy.users", "timeouts.connect", "timeouts.deadPeer", "timeouts.firstByte", "timeouts.idle",
+                "log.level", "notify.command", "notify.interval", "notify.secret", "notify.webhook", "proxy.users", "timeouts.connect",
+                "timeouts.deadPeer", "timeouts.firstByte", "timeouts.idle",
                 "timeouts.unattended",
             ])
         #expect(Schema.policy.allSatisfy { $0.effect == .atOnce })
@@ -50,9 +52,11 @@ import Testing
         "limits.cacheRefreshes": .integer(7), "limits.unattended": .integer(7), "timeouts.halfClosed": .text("7s"),
         "timeouts.unattended": .text("7s"), "notify.webhook": .text("http://a.example/"),
         "notify.secret": .text("t"), "notify.command": .array([.text("true")]), "notify.interval": .text("7s"),
-        "proxy.listen": .text("127.0.0.1:1"), "proxy.identity": .text("other"), "proxy.threads": .integer(2), "proxy.upstream": .text("libcurl"),
+        "proxy.listen": .text("127.0.0.1:1"), "proxy.identity": .text("other"), "proxy.threads": .integer(2),
+        "proxy.upstream": .text("libcurl"),
         "proxy.allowedHosts": .array([]), "proxy.socketMode": .text("0600"),
-        "proxy.users": .object(["me": .text("$2b$04$KBCwKxOzLha2MUDgW0PjXe/hE/UCO9qF89dOydoHjSwxcHev5LRn.")]), "proxy.connectPorts": .array([]),
+        "proxy.users": .object(["me": .text("$2b$04$KBCwKxOzLha2MUDgW0PjXe/hE/UCO9qF89dOydoHjSwxcHev5LRn.")]),
+        "proxy.connectPorts": .array([]),
         "proxy.insecureOpen": .bool(true), "proxy.tls.certificate": .text("c"), "proxy.tls.key": .text("k"),
         "admin.listen": .text("127.0.0.1:1"), "admin.token": .text("t"), "admin.allowedHosts": .array([]),
         "log.level": .text("debug"), "log.format": .text("json"), "log.access": .text("json"),

@@ -14,7 +14,7 @@ import Testing
         #expect(Schema.foreignEnvironmentNames.isDisjoint(with: names))
     }
 
-    /// What the documentation gives as a default must be what a file can say.
+    /// Every default in the documentation must be a value that a file can contain.
     @Test func everyDefaultCanBeWrittenIntoAFile() throws {
         var settings = Settings()
         for key in Schema.global { try key.assign(key.write(Settings()), &settings) }

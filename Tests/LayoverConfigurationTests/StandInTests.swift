@@ -30,7 +30,7 @@ import Testing
         #expect(try policy(rule)?.onExhausted == .standIn(expected))
     }
 
-    @Test func aVariableHoldsItAsJSON() throws {
+    @Test func standInIsReadFromAVariableAsJSON() throws {
         let name = "LAYOVER_POLICIES_DEFAULT_ON_EXHAUSTED"
         let made = try load("{}", environment: [name: #"{"status": 503}"#]).settings.routes.standardPolicy
         #expect(made.onExhausted == .standIn(.init(status: 503)))

@@ -29,13 +29,13 @@ import Testing
         #expect(loaded.settings.store.encryptFields == ["Authorization", "Cookie", "X-Token"])
     }
 
-    /// Who adds a field of their own easily forgets that the list replaces the default one.
+    /// An operator who lists an own field may forget that the list replaces the default one.
     @Test(arguments: [
         (#"["X-Api-Key"]"#, "Api-Key, Authorization, Cookie, X-Access-Token and X-Auth-Token"),
         (#"["authorization", "cookie", "api-key", "x-access-token", "x-API-key"]"#, "X-Auth-Token"),
         ("[]", "Api-Key, Authorization, Cookie, X-Access-Token, X-Api-Key and X-Auth-Token"),
     ])
-    func credentialsThatAreStoredAsTheyAreAreWarnedOf(list: String, names: String) throws {
+    func unencryptedCredentialsCauseAWarning(list: String, names: String) throws {
         #expect(
             try load(#"{"store": {"encryptFields": \#(list)}}"#).warnings == [
                 "store.encryptFields: does not list \(names), so these credentials are stored unencrypted."
@@ -50,7 +50,8 @@ import Testing
         let null = try load("{\(routes), " + #""store": {"encryptFields": null}}"#)
         #expect(null.settings.store == standard.settings.store && null.warnings.isEmpty)
         let listed = try load(
-            "{\(routes), " + #""store": {"encryptFields": ["Authorization", "Cookie", "Api-Key", "X-Access-Token", "X-Api-Key", "X-Auth-Token"]}}"#)
+            "{\(routes), "
+                + #""store": {"encryptFields": ["Authorization", "Cookie", "Api-Key", "X-Access-Token", "X-Api-Key", "X-Auth-Token"]}}"#)
         #expect(!listed.settings.store.encryptsRouteFields)
         #expect(
             listed.warnings == ["store.encryptFields: does not list X-Tenant-Secret, so these credentials are stored unencrypted."])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LayoverConfiguration
 
-/// Whatever stands in a file, it is either loaded or refused in whole lines; nothing crashes.
+/// Every file is either loaded or refused in complete lines; none causes a crash.
 @Suite struct StrangeConfigurationTests {
     private static let strange: [JSONValue] = [
         .null, .bool(true), .integer(0), .integer(-1), .integer(.max), .integer(.min), .number(1e308),

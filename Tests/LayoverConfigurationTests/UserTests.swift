@@ -20,7 +20,8 @@ struct UserTests {
     @Test(arguments: [
         (#"{"me": "hash"}"#, "proxy.users.me: expected a yescrypt"), (#"{"": "\#(hash)"}"#, "proxy.users.: the name of a user is empty."),
         (#"{"a:b": "\#(hash)"}"#, "proxy.users.a:b: the name of a user must not contain a colon"),
-        (#"{"a\tb": "\#(hash)"}"#, "the name of a user must not contain a colon or a control character"), (#"[]"#, "proxy.users: expected an object"),
+        (#"{"a\tb": "\#(hash)"}"#, "the name of a user must not contain a colon or a control character"),
+        (#"[]"#, "proxy.users: expected an object"),
         (#"{"me": 7}"#, "proxy.users.me: expected a string"),
     ])
     func unsoundUsersAreRefused(users: String, words: String) {
@@ -54,7 +55,10 @@ struct UserTests {
         ("{ }\n", "{\n  \"proxy\": {\n    \"users\": {\n      \"a\": \"h\"\n    }\n  }\n}\n"),
         (#"{"log": {}}"#, #"{"log": {}, "proxy": {"users":{"a":"h"}}}"#),
         (#"{"proxy": {"listen" : "x"} , "log":{}}"#, #"{"proxy": {"listen" : "x", "users": {"a":"h"}} , "log":{}}"#),
-        ("{\n\t\"proxy\": {},\n\t\"b\" : [1,  2]\n}\n", "{\n\t\"proxy\": {\n\t\t\"users\": {\n\t\t\t\"a\": \"h\"\n\t\t}\n\t},\n\t\"b\" : [1,  2]\n}\n"),
+        (
+            "{\n\t\"proxy\": {},\n\t\"b\" : [1,  2]\n}\n",
+            "{\n\t\"proxy\": {\n\t\t\"users\": {\n\t\t\t\"a\": \"h\"\n\t\t}\n\t},\n\t\"b\" : [1,  2]\n}\n"
+        ),
         (
             "{\n    \"proxy\": {\n        \"listen\": \"x\"\n    }\n}",
             "{\n    \"proxy\": {\n        \"listen\": \"x\",\n        \"users\": {\n            \"a\": \"h\"\n        }\n    }\n}"
@@ -73,7 +77,7 @@ struct UserTests {
     }
 
     @Test(arguments: ["", "[]", "{", "{} x", #"{"a": 1, "a": 2}"#])
-    func whatIsNoConfigurationIsNotChanged(text: String) {
+    func invalidConfigurationIsNotChanged(text: String) {
         #expect(throws: JSONSyntaxError.self) { try ConfigurationText(Array(text.utf8)) }
     }
 

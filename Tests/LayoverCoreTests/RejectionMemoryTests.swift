@@ -21,7 +21,7 @@ struct RejectionMemoryTests {
         #expect(!memory.isRejected(pair("b.example"), now: at(1)))
     }
 
-    @Test func oneClientDecidesForNoOther() {
+    @Test func rejectionByOneClientDoesNotAffectOthers() {
         var memory = RejectionMemory()
         _ = memory.rejected(pair("a.example"), .certain, now: at(0))
         #expect(!memory.isRejected(pair("a.example", of: "192.0.2.2"), now: at(1)))

@@ -126,7 +126,7 @@ struct AES256GCMTests {
         #expect(ERR_peek_error() == 0)
     }
 
-    /// Nil: it opened.
+    /// Returns nil if the sealed bytes opened.
     private func refusal(of sealed: [UInt8], _ key: SymmetricKey, _ associated: [UInt8]) -> CryptoError.Code? {
         do throws(CryptoError) {
             _ = try AES256GCM.open(sealed, using: key, authenticating: associated)

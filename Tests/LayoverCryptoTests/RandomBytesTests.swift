@@ -3,7 +3,7 @@ import Testing
 @testable import LayoverCrypto
 
 struct RandomBytesTests {
-    @Test func asManyBytesComeAsAreWanted() throws {
+    @Test func requestedNumberOfBytesIsReturned() throws {
         for count in [0, 1, 12, 32, 100_000] { #expect(try RandomBytes.make(count: count).count == count) }
     }
 

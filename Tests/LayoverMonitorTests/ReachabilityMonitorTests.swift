@@ -12,7 +12,7 @@ struct ReachabilityMonitorTests {
     }
 
     /// Asking is everybody's right; only where even that is forbidden (seccomp) is there nothing to report.
-    @Test func itReportsTheLinksOfThisMachineUntilItIsCancelled() async throws {
+    @Test func monitorReportsLinksUntilItIsCancelled() async throws {
         let facts = Watched<[ReachabilityFact]>([])
         let monitor = ReachabilityMonitor(logger: Logger(label: "test")) { fact in facts.update { $0.append(fact) } }
         let running = Task { try await monitor.run() }

@@ -33,11 +33,12 @@ struct PasswordHashTests {
 
     @Test(arguments: [
         "", "secret", "*", "$1$abc$def", "$6$abc$def", "$y$", "$y$j9T$salt$short", "$y$j9T", String(yescrypt.dropLast()), yescrypt + "a",
-        yescrypt.replacing("$j", with: "$k", maxReplacements: 1), "$2b$", String(bcrypt.dropLast()), bcrypt + "a", "$2x" + bcrypt.dropFirst(3),
+        yescrypt.replacing("$j", with: "$k", maxReplacements: 1), "$2b$", String(bcrypt.dropLast()), bcrypt + "a",
+        "$2x" + bcrypt.dropFirst(3),
         bcrypt.replacing("$04$", with: "$31$"), bcrypt.replacing("$04$", with: "$03$"), bcrypt.replacing("$04$", with: "$16$"),
         "$y$jFT" + yescrypt.dropFirst(6), yescrypt.dropLast() + "ä",
     ])
-    func whatIsNoHashIsRefused(text: String) {
+    func invalidHashIsRefused(text: String) {
         #expect(throws: PasswordError.self) { try PasswordHash(text) }
     }
 

@@ -10,7 +10,7 @@ struct AcceptingTests {
     @Test func aConnectionWaitsUntilTheProxyIsReady() async throws {
         try await withProxy(accepts: false) { proxy in
             let client = try await proxy.client(sending: .submission("/"))
-            // What the kernel has for the listener is seen at the latest when the loop comes round.
+            // The loop sees new connections of the kernel in its next round at the latest.
             for _ in 0..<20 { try await proxy.settle() }
             #expect(proxy.loop.metrics.connectionCount.current == 0)
             try await proxy.server.accept()

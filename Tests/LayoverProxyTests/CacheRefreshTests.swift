@@ -61,8 +61,8 @@ import Testing
         }
     }
 
-    /// It counted as a held client for 24 hours, so five URLs read offline used up all of `limits.heldClients`.
-    @Test func refreshIsNoHeldClient() async throws {
+    /// A refresh used to count as a held client for 24 hours, so five URLs read offline used up `limits.heldClients`.
+    @Test func refreshDoesNotCountAsHeldClient() async throws {
         try await withRefresh { proxy, _, entry in
             #expect(await proxy.engine.status().heldCount == 0)
             #expect(entry.state == .waiting)
@@ -91,7 +91,9 @@ import Testing
             #expect(proxy.loop.metrics.failedAttemptCount.load(ordering: .relaxed) == failedBefore + 1)
             try await proxy.advance(by: .seconds(60))
             let attempt = try await proxy.nextAttempt("the refresh once more")
-            guard case .head(let head, _) = attempt.beginSending().head(200, ["Content-Length: 0"]) else { throw WaitedTooLong(what: "a head") }
+            guard case .head(let head, _) = attempt.beginSending().head(200, ["Content-Length: 0"]) else {
+                throw WaitedTooLong(what: "a head")
+            }
             attempt.deliver([.head(head, sendings: 3), .end(trailers: nil)])
             let ended = try await proxy.entry(.delivered)
             #expect(ended.id == entry.id && ended.attemptCount == 4)
@@ -130,7 +132,8 @@ import Testing
             try await proxy.settle()
             #expect(try #require(await proxy.engine.entry(entry.id)).state == .waiting)
             try await proxy.advance(by: .seconds(60))
-            try await proxy.nextAttempt("the refresh once more").respond(200, ["Cache-Control: max-age=60", "Content-Length: 3"], body: "two")
+            try await proxy.nextAttempt("the refresh once more").respond(
+                200, ["Cache-Control: max-age=60", "Content-Length: 3"], body: "two")
             _ = try await proxy.entry(.delivered)
             await cache.threads.waitUntilIdle()
             let reader = try await proxy.client(sending: .get("/"))

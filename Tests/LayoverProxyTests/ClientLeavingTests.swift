@@ -32,7 +32,7 @@ struct ClientLeavingTests {
 
     /// The worker closes idle connections to servers of this machine that no client needs any more.
     @Test(arguments: Way.allCases)
-    func workerHearsOnceThatAClientHasLeft(way: Way) async throws {
+    func workerIsNotifiedOnceOfALeavingClient(way: Way) async throws {
         try await withProxy(script: { $0.respond(200, ["Content-Length: 2"], body: "ok") }) { proxy in
             let client = try await proxy.client(sending: .get("/1") + .get("/2"))
             for _ in 0..<2 { #expect(try await client.answer().body == "ok") }
@@ -149,7 +149,7 @@ struct ClientLeavingTests {
         }
     }
 
-    /// It is over, and what the attempt proved that was under way is known all the same.
+    /// The entry is final, but the evidence of its attempt is recorded.
     @Test func attemptCutOffByALeavingClientIsRecorded() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))

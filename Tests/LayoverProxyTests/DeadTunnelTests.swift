@@ -32,7 +32,8 @@ struct DeadTunnelTests {
         }
     }
 
-    /// Its window is closed for four times as long as a peer may be silent. Its kernel acknowledges all probes.
+    /// The origin's window is closed for four times as long as a peer may be silent. Its kernel acknowledges all
+    /// probes.
     @Test(.timeLimit(.minutes(1))) func tunnelToAnOriginThatDoesNotReadStaysOpen() async throws {
         try await Self.withTunnel { proxy, client, _, far in
             let count = 16 << 20

@@ -37,7 +37,7 @@ struct DeadUpgradeTests {
         }
     }
 
-    /// It takes four times as long as a peer may be silent. Its kernel has acknowledged the request.
+    /// The origin takes four times as long as a peer may be silent. Its kernel has acknowledged the request.
     @Test(.timeLimit(.minutes(1))) func upgradeToAnOriginThatTakesItsTimeIsRelayed() async throws {
         try await withProxy(rules: Self.rules) { proxy in
             let client = try await proxy.client(sending: Self.request)

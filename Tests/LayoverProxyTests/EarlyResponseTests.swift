@@ -92,7 +92,7 @@ struct EarlyResponseTests {
         }
     }
 
-    /// What goes on without its client is where people look for it, and a person can end it.
+    /// An attempt without its client is in the list of entries, and a person can end it.
     @Test(arguments: [nil, EntryCommand.abort, .cancel])
     func restOfARequestWithoutAClientIsAnEntry(command: EntryCommand?) async throws {
         try await withProxy { proxy in
@@ -158,7 +158,7 @@ struct EarlyResponseTests {
         }
     }
 
-    /// Its client was told of the success, and nobody else has the rest of the request.
+    /// The client has got the success, and only the proxy has the rest of the request.
     @Test(arguments: [false, true])
     func stopOfTheProxyWaitsForTheRequestOfAClientThatLeftWithItsResponse(leavesDuringTheStop: Bool) async throws {
         try await withProxy { proxy in

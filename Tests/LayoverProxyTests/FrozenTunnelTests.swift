@@ -26,7 +26,7 @@ struct FrozenTunnelTests {
         #expect(try await other.text(text.utf8.count) == text)
     }
 
-    /// Nothing has come although requests that were sent later on the same loop were answered.
+    /// No bytes have come, although later requests on the same loop were answered.
     static func expectNothing(at client: RawClient, _ proxy: TestProxy) async throws {
         for _ in 0..<5 {
             let other = try await proxy.client(sending: "GET / HTTP/1.1\r\nHost: localhost:\(proxy.port)\r\nConnection: close\r\n\r\n")
@@ -164,7 +164,7 @@ struct FrozenTunnelTests {
         }
     }
 
-    /// Nothing is left of a tunnel whose last bytes cannot be delivered.
+    /// A tunnel whose last bytes cannot be delivered is released completely.
     @Test(arguments: [true, false])
     func keptBytesOfAClientThatIsGoneEndWithTheOriginAndWithTheProxy(byOrigin: Bool) async throws {
         try await withProxy { proxy in

@@ -33,7 +33,7 @@ struct HalfClosedClientTests {
     }
 
     /// A closed socket would have answered the bytes with a reset.
-    @Test func clientElsewhereThatTakesItsResponseIsThere() {
+    @Test func clientElsewhereThatTakesItsResponseDoesNotCountAsGone() {
         var client = HalfClosedClient(at: Self.start, takenByteCount: 5)
         #expect(!Self.isGone(&client, after: 29, taken: 100, .unknown))
         #expect(!Self.isGone(&client, after: 58, taken: 100, .unknown))

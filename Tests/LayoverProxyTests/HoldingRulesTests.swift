@@ -6,7 +6,7 @@ import Testing
 
 @testable import LayoverProxy
 
-/// What rules, clients and the network say about holding.
+/// Holding of requests, as rules, clients and the network decide it.
 struct HoldingRulesTests {
     @Test func modePassReturnsTheFirstFailure() async throws {
         try await withProxy { proxy in
@@ -35,7 +35,8 @@ struct HoldingRulesTests {
         }
     }
 
-    /// What a captive portal shows is not the certificate of the origin. Once it is gone, an error is an error again.
+    /// The certificate of a captive portal is not that of the origin. Without a portal the error fails the request
+    /// again.
     @Test func certificateErrorIsParkedWhileACaptivePortalAnswers() async throws {
         try await withProxy { proxy in
             proxy.loop.setNetwork(.init(isAway: true, isBehindPortal: true))

@@ -118,7 +118,8 @@ struct OfflineAttemptTests {
         }
     }
 
-    /// Nothing of the ticket was sent while its request was read from the store. It waits for the mode and for no delay.
+    /// No byte of the ticket was sent while its request was read from the store. The ticket waits for the mode,
+    /// without a delay.
     @Test(arguments: [OfflineTunnels.freeze, .cut])
     func offlineWhileTheRequestIsReadLetsItWaitForTheMode(tunnels: OfflineTunnels) async throws {
         let tickets = TestStore()

@@ -79,7 +79,7 @@ struct OutcomeUnknownTests {
         }
     }
 
-    /// Nothing of the first attempt was sent, so the second one is the first that the origin sees.
+    /// No byte of the first attempt was sent, so the second attempt is the first that the origin sees.
     @Test func refusalOfTheFirstSendingIsDelivered() async throws {
         try await withProxy(rules: Self.rules()) { proxy in
             let client = try await proxy.client(sending: Self.put(Self.create))

@@ -129,7 +129,7 @@ struct ParkingTests {
             let entry = try await proxy.entry()
             #expect(!entry.isBodyReplayable, "not yet")
             try await client.send("def")
-            // It is read when it comes.
+            // The rest of the body is read when it comes.
             var whole = try #require(await proxy.engine.entry(entry.id))
             while !whole.isBodyReplayable {
                 await Task.yield()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LayoverProxy
 
-/// What a configuration that was read anew changes for requests that are there already.
+/// Effects of a reload on requests that are there already.
 struct ReloadTests {
     private static func routes(_ delay: Duration, holdMax: Duration = .seconds(600)) -> RouteTable {
         var policy = Policy(name: "patient")

@@ -72,7 +72,7 @@ struct ResumingTests {
                 second.respond(206, Self.rest("\(done)-9/10") + ["Content-Length: \(10 - done)"], body: String(body.dropFirst(done)))
             }
             #expect(try await client.answer().body == body)
-            // Nothing is asked for where nothing is missing: a 416 would be the answer.
+            // No rest is requested if no byte is missing: the response would be a 416.
             #expect(proxy.upstream.startedCount == (done < 10 ? 2 : 1))
         }
     }
@@ -86,7 +86,7 @@ struct ResumingTests {
         }
     }
 
-    /// What it has not taken of one part counts for the next: an origin that breaks often does not fill the memory.
+    /// Bytes of one part that the client has not taken count for the next part: frequent breaks do not fill the memory.
     @Test func clientThatTakesNothingSlowsTheRestDown() async throws {
         try await withProxy(rules: Self.patient) { proxy in
             let total = 48 << 20
@@ -113,7 +113,7 @@ struct ResumingTests {
         }
     }
 
-    @Test func drainEndsItsWait() async throws {
+    @Test func drainEndsTheWaitForTheRest() async throws {
         try await withProxy(rules: Self.patient) { proxy in
             let client = try await Self.broken(proxy)
             _ = try await proxy.entry()
@@ -162,13 +162,14 @@ struct ResumingTests {
         }
     }
 
-    @Test(arguments: [
-        (200, ["ETag: \"v1\"", "Content-Length: 10"]), (200, ["ETag: \"v2\"", "Content-Length: 10"]), (206, rest("5-9/10", "\"v2\"")),
-        (206, rest("6-9/10")), (206, rest("5-9/11")), (206, rest("5-9/10") + ["Content-Length: 4"]), (206, ["ETag: \"v1\""]),
-        (206, rest("5-9/10") + ["Content-Range: bytes 5-9/10"]), (206, rest("5-9/10") + ["ETag: \"v1\""]), (304, []), (404, []),
-        (416, ["Content-Range: bytes */10"]), (302, ["Location: /x"]),
-    ] as [(Int, [String])])
-    func whatDoesNotContinueItCutsTheClientOff(status: Int, fields: [String]) async throws {
+    @Test(
+        arguments: [
+            (200, ["ETag: \"v1\"", "Content-Length: 10"]), (200, ["ETag: \"v2\"", "Content-Length: 10"]), (206, rest("5-9/10", "\"v2\"")),
+            (206, rest("6-9/10")), (206, rest("5-9/11")), (206, rest("5-9/10") + ["Content-Length: 4"]), (206, ["ETag: \"v1\""]),
+            (206, rest("5-9/10") + ["Content-Range: bytes 5-9/10"]), (206, rest("5-9/10") + ["ETag: \"v1\""]), (304, []), (404, []),
+            (416, ["Content-Range: bytes */10"]), (302, ["Location: /x"]),
+        ] as [(Int, [String])])
+    func invalidContinuationCutsTheClientOff(status: Int, fields: [String]) async throws {
         try await withProxy(rules: Self.patient) { proxy in
             let client = try await Self.broken(proxy)
             let second = try await Self.next(proxy)
@@ -237,13 +238,15 @@ struct ResumingTests {
         }
     }
 
-    @Test(arguments: [
-        (["Content-Length: 10"], .get("/")), (["Content-Length: 10", "ETag: W/\"v1\""], .get("/")),
-        (["Content-Length: 10", "ETag: \"v1\"", "Accept-Ranges: none"], .get("/")),
-        (["Transfer-Encoding: chunked", "ETag: \"v1\""], .get("/")), (["ETag: \"v1\""], .get("/")), (known, .get("/", "Range: bytes=0-")),
-        (known, "POST http://origin.test/ HTTP/1.1\r\nHost: origin.test\r\nContent-Length: 0\r\n\r\n"),
-    ] as [([String], String)])
-    func whatCannotGoOnIsCutOff(fields: [String], request: String) async throws {
+    @Test(
+        arguments: [
+            (["Content-Length: 10"], .get("/")), (["Content-Length: 10", "ETag: W/\"v1\""], .get("/")),
+            (["Content-Length: 10", "ETag: \"v1\"", "Accept-Ranges: none"], .get("/")),
+            (["Transfer-Encoding: chunked", "ETag: \"v1\""], .get("/")), (["ETag: \"v1\""], .get("/")),
+            (known, .get("/", "Range: bytes=0-")),
+            (known, "POST http://origin.test/ HTTP/1.1\r\nHost: origin.test\r\nContent-Length: 0\r\n\r\n"),
+        ] as [([String], String)])
+    func unresumableResponseIsCutOff(fields: [String], request: String) async throws {
         try await withProxy(rules: Self.patient) { proxy in
             let client = try await Self.broken(proxy, fields, request: request)
             #expect(try await client.ending().rest.contains("01234"))
@@ -251,7 +254,7 @@ struct ResumingTests {
         }
     }
 
-    /// It has the length of a body that does not come.
+    /// The head has the length of a body that does not come.
     @Test func responseToHEADDoesNotGoOn() async throws {
         try await withProxy(rules: Self.patient) { proxy in
             let client = try await Self.broken(proxy, request: "HEAD http://origin.test/ HTTP/1.1\r\nHost: origin.test\r\n\r\n", body: "")
@@ -277,7 +280,7 @@ struct ResumingTests {
         }
     }
 
-    @Test func clientThatLeavesEndsIt() async throws {
+    @Test func leavingClientEndsTheWaitForTheRest() async throws {
         try await withProxy(rules: Self.patient) { proxy in
             let client = try await Self.broken(proxy)
             _ = try await proxy.entry()

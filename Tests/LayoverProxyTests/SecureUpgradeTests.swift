@@ -90,7 +90,7 @@ struct SecureUpgradeTests {
         }
     }
 
-    /// What is no answer to a ClientHello, or none at all: the request waits, and goes once the origin is well.
+    /// A wrong answer to a ClientHello, or none: the request waits, and is sent once the origin works.
     @Test(arguments: ["", "HTTP/1.1 400 Bad\r\n\r\n"]) func brokenHandshakeParksTheRequest(text: String) async throws {
         try await Self.secured { proxy, identity, near in
             let attempt = try await proxy.nextAttempt()

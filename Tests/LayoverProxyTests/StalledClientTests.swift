@@ -43,10 +43,13 @@ struct StalledClientTests {
 
     @Test(arguments: [true, false])
     func clientThatReadsSlowlyIsNotCutOff(isComplete: Bool) async throws {
-        try await withProxy(ticks: false, rules: {
-            $0.clientStallTimeout = Self.stallMax
-            $0.clientIdleTimeout = .seconds(60)
-        }) { proxy in
+        try await withProxy(
+            ticks: false,
+            rules: {
+                $0.clientStallTimeout = Self.stallMax
+                $0.clientIdleTimeout = .seconds(60)
+            }
+        ) { proxy in
             let (client, attempt) = try await Self.stalled(proxy, isComplete: isComplete)
             try await proxy.tick(in: .seconds(1))
             for _ in 0..<2 {
@@ -54,7 +57,7 @@ struct StalledClientTests {
                 try await proxy.tick(in: .seconds(3700))
                 #expect(proxy.openConnectionCount() == 1)
             }
-            // Nor is it idle while the rest of its response waits for it.
+            // The connection does not count as idle while the rest of its response waits for the client.
             try await proxy.tick(in: .seconds(100))
             #expect(proxy.openConnectionCount() == 1)
             if !isComplete {

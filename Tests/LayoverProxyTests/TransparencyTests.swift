@@ -3,11 +3,12 @@ import LayoverHTTP
 import LayoverTestSupport
 import LayoverText
 import Testing
+
 #if canImport(Glibc)
 import Glibc
 #endif
 
-/// What passes through unchanged, and what does not.
+/// Bytes and fields that pass unchanged, and those that do not.
 struct TransparencyTests {
     @Test func methodTargetAndFieldsPassByteForByteInOrder() async throws {
         try await withProxy { proxy in
@@ -22,7 +23,8 @@ struct TransparencyTests {
             #expect(attempt.request.framing == .none)
             let bytes = Array(attempt.request.fields.lines.readableBytesView)
             #expect(
-                bytes == ("X-One: first\0x-ONE: second\0Accept: text/html\0X-Empty: \0X-Bytes: \u{e9}\u{ff}\0Cookie: a=1;  b=2\0"
+                bytes
+                    == ("X-One: first\0x-ONE: second\0Accept: text/html\0X-Empty: \0X-Bytes: \u{e9}\u{ff}\0Cookie: a=1;  b=2\0"
                     + "Via: 1.1 layover-0a1b2c3d\0").latin1)
             attempt.respond(body: "ok")
             #expect(try await client.answer().status == 200)
@@ -34,7 +36,11 @@ struct TransparencyTests {
             let client = try await proxy.client(sending: .get("/"))
             let attempt = try await proxy.nextAttempt()
             attempt.respond(
-                404, ["Server: x", "Set-Cookie: a=1", "Set-Cookie: b=2", "X-Empty:", "Via: 1.0 other", "Content-Length: 4", "Location: /elsewhere"],
+                404,
+                [
+                    "Server: x", "Set-Cookie: a=1", "Set-Cookie: b=2", "X-Empty:", "Via: 1.0 other", "Content-Length: 4",
+                    "Location: /elsewhere",
+                ],
                 body: "\u{1}\u{2}ab")
             let answer = try await client.answer()
             #expect(answer.statusLine == "HTTP/1.1 404 Scripted")
@@ -77,7 +83,8 @@ struct TransparencyTests {
     @Test func fieldsOfAResponseKeepTheirOrder() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
-            try await proxy.nextAttempt().respond(200, ["Server: x", "Content-Length: 2", "Date: Sun, 06 Nov 1994 08:49:37 GMT", "ETag: y"], body: "ok")
+            try await proxy.nextAttempt().respond(
+                200, ["Server: x", "Content-Length: 2", "Date: Sun, 06 Nov 1994 08:49:37 GMT", "ETag: y"], body: "ok")
             let answer = try await client.answer()
             #expect(answer.fields.prefix(4) == ["Server: x", "Content-Length: 2", "Date: Sun, 06 Nov 1994 08:49:37 GMT", "ETag: y"])
             #expect(answer.body == "ok")
@@ -146,7 +153,11 @@ struct TransparencyTests {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().respond(
-                200, ["Connection: X-Mine, keep-alive", "X-Mine: 1", "Keep-Alive: timeout=5", "Proxy-Authenticate: Basic", "X-Kept: 1", "Content-Length: 0"])
+                200,
+                [
+                    "Connection: X-Mine, keep-alive", "X-Mine: 1", "Keep-Alive: timeout=5", "Proxy-Authenticate: Basic", "X-Kept: 1",
+                    "Content-Length: 0",
+                ])
             let answer = try await client.answer()
             let others = answer.fields.map { $0.lowercased() }.filter { !$0.hasPrefix("date: ") }
             #expect(others.sorted() == ["content-length: 0", "via: 1.1 layover-0a1b2c3d", "x-kept: 1"])
@@ -165,7 +176,9 @@ struct TransparencyTests {
     @Test func preferPassesOnAndLayoverFieldsDoNot() async throws {
         try await withProxy { proxy in
             _ = try await proxy.client(
-                sending: .get("/", "Prefer: respond-async, wait=10", "Idempotency-Key: k", "Priority: u=1", "Layover-Policy: default", "LAYOVER-mode: pass"))
+                sending: .get(
+                    "/", "Prefer: respond-async, wait=10", "Idempotency-Key: k", "Priority: u=1", "Layover-Policy: default",
+                    "LAYOVER-mode: pass"))
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.fields.dropLast() == ["Prefer: respond-async, wait=10", "Idempotency-Key: k", "Priority: u=1"])
             attempt.respond()

@@ -200,7 +200,7 @@ struct TunnelTests {
         }
     }
 
-    /// What an eager client sent for the tunnel must not be read as requests.
+    /// Early bytes of a client for the tunnel must not be read as requests.
     @Test func aConnectThatFailsIsAProblemAndClosesTheConnection() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: Self.request + .get("/smuggled"))
@@ -212,7 +212,7 @@ struct TunnelTests {
         }
     }
 
-    @Test func whatComesBehindARefusedConnectIsNotRead() async throws {
+    @Test func bytesBehindARefusedConnectAreNotRead() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(
                 sending: "CONNECT 169.254.169.254:80 HTTP/1.1\r\nHost: 169.254.169.254:80\r\n\r\n" + .get("/smuggled"))

@@ -55,7 +55,7 @@ struct UnattendedAttemptTests {
         }
     }
 
-    @Test func itEndsAfterItsTimeWithItsEvidence() async throws {
+    @Test func attemptEndsAfterUnattendedMaxWithItsEvidence() async throws {
         try await withProxy { proxy in
             let attempt = try await abandoned(proxy)
             _ = try await proxy.entry(.attempting)
@@ -83,7 +83,7 @@ struct UnattendedAttemptTests {
         }
     }
 
-    @Test func policyCanForbidIt() async throws {
+    @Test func policyCanForbidUnattendedAttempts() async throws {
         var policy = Policy.standard
         policy.unattendedMax = .zero
         let table = RouteTable(policies: ["default": policy])
@@ -95,7 +95,7 @@ struct UnattendedAttemptTests {
     }
 
     @Test(arguments: [EntryCommand.abort, .cancel])
-    func commandEndsIt(command: EntryCommand) async throws {
+    func commandEndsAnUnattendedAttempt(command: EntryCommand) async throws {
         try await withProxy { proxy in
             let attempt = try await abandoned(proxy)
             let entry = try await proxy.entry(.attempting)
@@ -130,7 +130,7 @@ struct UnattendedAttemptTests {
     }
 
     /// `timeouts.drain` is its time: the stop of the proxy waits for it, and then cuts it off.
-    @Test func stopOfTheProxyWaitsForIt() async throws {
+    @Test func stopOfTheProxyWaitsForAnUnattendedAttempt() async throws {
         try await withProxy { proxy in
             let attempt = try await abandoned(proxy)
             _ = try await proxy.entry(.attempting)
@@ -144,7 +144,7 @@ struct UnattendedAttemptTests {
         }
     }
 
-    @Test func stopOfTheProxyCutsItOff() async throws {
+    @Test func stopOfTheProxyCutsAnUnattendedAttemptOff() async throws {
         try await withProxy { proxy in
             let attempt = try await abandoned(proxy)
             _ = try await proxy.entry(.attempting)
@@ -157,7 +157,7 @@ struct UnattendedAttemptTests {
 
     // MARK: After the final head
 
-    /// Whatever the method: the outcome is known, and no client reads the body.
+    /// Any method: the outcome is known, and no client reads the body.
     @Test(arguments: ["GET", "POST", "PUT", "PATCH"])
     func responseEndsWithItsClient(method: String) async throws {
         try await withProxy { proxy in
@@ -188,7 +188,7 @@ struct UnattendedAttemptTests {
     }
 }
 
-/// Those that share one `Idempotency-Key`.
+/// Requests that share one `Idempotency-Key`.
 extension SimultaneousKeyTests {
     /// The request that is sent for all, with its response begun or not.
     private func leader(_ proxy: TestProxy, isBegun: Bool) async throws -> (client: RawClient, attempt: ScriptedAttempt) {
@@ -239,7 +239,7 @@ extension SimultaneousKeyTests {
         try await withProxy(limits: limits, tickets: TestStore(), rules: { $0.routes = table }, body)
     }
 
-    /// They are clients that wait. The time is for attempts that nobody waits for.
+    /// Clients wait here. The time limit is for attempts without waiting clients.
     @Test(arguments: [Duration.zero, .seconds(5)])
     func attemptThatOthersWaitForGoesOnPastItsTime(limit: Duration) async throws {
         try await withLimit(limit) { proxy in

@@ -34,7 +34,7 @@ struct UnattendedUploadTests {
         }
     }
 
-    /// Its response may be endless.
+    /// The response may be endless.
     @Test func responseEndsSoonAfterTheRequestIsSent() async throws {
         try await withProxy { proxy in
             let attempt = try await abandonedInTheMiddle(proxy)

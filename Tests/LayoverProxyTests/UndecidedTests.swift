@@ -45,7 +45,7 @@ struct UndecidedTests {
         }
     }
 
-    /// That the second attempt never got out says nothing about the first.
+    /// The second attempt was never sent; that is no evidence about the first.
     @Test func requestIsUndecidedAgainAfterAFailedForcedAttempt() async throws {
         try await withProxy(rules: Self.rules) { proxy in
             let (client, entry) = try await Self.undecided(proxy)

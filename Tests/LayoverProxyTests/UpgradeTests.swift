@@ -13,7 +13,8 @@ struct UpgradeTests {
             + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nX-Empty:\r\nProxy-Authorization: Basic eA==\r\n\(fields)\r\n"
     }
 
-    private static let agreed = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: s3pP\r\n\r\n"
+    private static let agreed =
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: s3pP\r\n\r\n"
 
     /// Dials, and gives both ends and the head that came to the origin.
     private static func dial(
@@ -112,7 +113,7 @@ struct UpgradeTests {
         }
     }
 
-    /// Nothing of the next request may go to the origin that did not agree.
+    /// No byte of the next request may be sent to the origin that refused the upgrade.
     @Test(arguments: [
         ("Content-Length: 2\r\n\r\nno", "no"), ("Transfer-Encoding: chunked\r\n\r\n1\r\nn\r\n1\r\no\r\n0\r\nX: y\r\n\r\n", "no"),
         ("Content-Length: 0\r\n\r\n", ""),
@@ -167,7 +168,7 @@ struct UpgradeTests {
         }
     }
 
-    /// What was sent for an entry that a person gives up is in its timeline.
+    /// The evidence of a cancelled entry is in its timeline.
     @Test func cancelledUpgradeRecordsItsEvidence() async throws {
         try await withProxy { proxy in
             let near = try await proxy.client(sending: Self.request())
@@ -201,7 +202,8 @@ struct UpgradeTests {
     ])
     func otherUpgradesAreNotForwarded(target: String, field: String) async throws {
         try await withProxy(script: { $0.respond(200, ["Content-Length: 0"]) }) { proxy in
-            let client = try await proxy.client(sending: "GET \(target) HTTP/1.1\r\nHost: o.test\r\nConnection: Upgrade\r\n\(field)\r\n\r\n")
+            let client = try await proxy.client(
+                sending: "GET \(target) HTTP/1.1\r\nHost: o.test\r\nConnection: Upgrade\r\n\(field)\r\n\r\n")
             #expect(try await client.answer().status == 200)
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.request.purpose == .transfer)

@@ -18,7 +18,8 @@ struct UserTests {
     private static let right = "Proxy-Authorization: Basic bWU6c2VjcmV0"
 
     private func withUsers(
-        _ script: @escaping @Sendable (ScriptedAttempt) -> Void = answers, tickets: TestStore? = nil, rules change: (inout ProxyRules) -> Void = { _ in },
+        _ script: @escaping @Sendable (ScriptedAttempt) -> Void = answers, tickets: TestStore? = nil,
+        rules change: (inout ProxyRules) -> Void = { _ in },
         _ test: (TestProxy) async throws -> Void
     ) async throws {
         let checks = try PasswordChecks()
@@ -54,11 +55,13 @@ struct UserTests {
     }
 
     @Test(arguments: [
-        [], ["Proxy-Authorization: Basic bWU6d3Jvbmc="], ["Proxy-Authorization: Basic bm9ib2R5OnNlY3JldA=="], ["Proxy-Authorization: Basic"],
-        ["Proxy-Authorization: Basic !!!!"], ["Proxy-Authorization: Basic bWU="], ["Proxy-Authorization: Bearer bWU6c2VjcmV0"], [right, right],
+        [], ["Proxy-Authorization: Basic bWU6d3Jvbmc="], ["Proxy-Authorization: Basic bm9ib2R5OnNlY3JldA=="],
+        ["Proxy-Authorization: Basic"],
+        ["Proxy-Authorization: Basic !!!!"], ["Proxy-Authorization: Basic bWU="], ["Proxy-Authorization: Bearer bWU6c2VjcmV0"],
+        [right, right],
         ["Authorization: Basic bWU6c2VjcmV0"], ["Proxy-Authorization: Basic OnNlY3JldA=="], ["Proxy-Authorization: Basic bWU6c2VjcmV0AA=="],
     ])
-    func everybodyElseIsAskedForAUser(fields: [String]) async throws {
+    func requestsWithoutAValidUserGetA407(fields: [String]) async throws {
         try await withUsers { proxy in
             let client = try await proxy.connect()
             for _ in 1...2 {
@@ -74,7 +77,8 @@ struct UserTests {
     }
 
     @Test func requestsBehindOneThatIsCheckedKeepTheirOrder() async throws {
-        try await withUsers({ $0.respondOnceSent(200, ["Content-Length: \($0.request.target.utf8.count)"], body: $0.request.target) }) { proxy in
+        try await withUsers({ $0.respondOnceSent(200, ["Content-Length: \($0.request.target.utf8.count)"], body: $0.request.target) }) {
+            proxy in
             let client = try await proxy.connect()
             let post = "POST http://o.test/2 HTTP/1.1\r\nHost: o.test\r\n\(Self.right)\r\nContent-Length: 3\r\n\r\nabc"
             try await client.send(.get("/1", Self.right) + post + .get("/3", Self.right))
@@ -128,10 +132,13 @@ struct UserTests {
             try await proxy.loop.eventLoop.submit {
                 let planner = proxy.loop.planner
                 var decoder = RequestDecoder(limits: FramingLimits())
-                var bytes = ByteBuffer(string: (["GET http://o.test/ HTTP/1.1", "Host: o.test", "Idempotency-Key: 1"] + fields).map { $0 + "\r\n" }.joined() + "\r\n")
+                var bytes = ByteBuffer(
+                    string: (["GET http://o.test/ HTTP/1.1", "Host: o.test", "Idempotency-Key: 1"] + fields).map { $0 + "\r\n" }.joined()
+                        + "\r\n")
                 guard case .head(let head)? = try decoder.next(&bytes) else { return nil }
                 let request = UpstreamRequest(
-                    purpose: .transfer, origin: Origin(scheme: .http, host: "o.test"), method: "GET", target: "/", host: "o.test", fields: [:],
+                    purpose: .transfer, origin: Origin(scheme: .http, host: "o.test"), method: "GET", target: "/", host: "o.test",
+                    fields: [:],
                     mayBeSentTwice: true)
                 return try planner.digest(of: head, request, nil)?.key
             }.get()
@@ -187,7 +194,7 @@ struct UserTests {
     }
 
     /// The user is not remembered yet, and six connections from the same address guess without a pause.
-    @Test func guessingDoesNotRefuseTheHonest() async throws {
+    @Test func guessesDoNotRefuseOtherUsers() async throws {
         let slow = try PasswordHash(Self.bcrypt.replacing("$04$", with: "$10$"))
         let fast = try PasswordHash(Self.bcrypt)
         try await withUsers(rules: { $0.users = ["me": fast, "you": slow] }) { proxy in
@@ -220,7 +227,7 @@ struct UserTests {
     }
 
     /// A reload gives the user another password while a check against the old one runs.
-    @Test func checkAgainstAnotherHashIsAnother() async throws {
+    @Test func checkAgainstAnotherHashIsNotShared() async throws {
         let slow = try PasswordHash(Self.bcrypt.replacing("$04$", with: "$11$"))
         let checks = try PasswordChecks()
         let loop = MultiThreadedEventLoopGroup.singleton.next()
@@ -261,7 +268,7 @@ struct UserTests {
         var order = [queue.next()?.work]
         let others = [100, 101].map { queue.add($0, from: "other") }
         #expect(others == [true, true])
-        // Nothing of the other address runs, so it is next.
+        // No check of the other address runs, so that address is next.
         order += [queue.next()?.work, queue.next()?.work]
         queue.finished(from: "other")
         order += [queue.next()?.work, queue.next()?.work]

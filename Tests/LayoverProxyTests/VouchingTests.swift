@@ -59,7 +59,7 @@ struct VouchingTests {
         }
     }
 
-    /// What the upstream is told of the next attempt follows the reload in both ways.
+    /// The next attempt is repeatable or not as the reloaded policy says, in both directions.
     @Test(arguments: [true, false])
     func nextAttemptIsRepeatableAsTheReloadedPolicySays(isRepeatable: Bool) async throws {
         try await withProxy(rules: { $0.routes = Self.routes(!isRepeatable) }) { proxy in

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LayoverStore
 
-/// What version 0.1 wrote, when swift-crypto made it (decision 41). It must open for ever.
+/// Values that version 0.1 wrote with swift-crypto (decision 41). They must stay readable for ever.
 struct EarlierSecretsTests {
     private static let keyFile = """
         1 a1427c615098492e7465d2dc5c00a91d239ff7eadc4cdcd0a0ab651a3efbb31a
@@ -23,7 +23,7 @@ struct EarlierSecretsTests {
     private static let trailers = ByteBuffer(string: "X-Sum: 47\0")
     private static let clearFields = ByteBuffer(string: "Accept: */*\0Authorization: \0X-Api-Key:\0Cookie: \0")
     private static let clearTrailers = ByteBuffer(string: "X-Sum: \0")
-    /// Of the fields and the trailers, by key 2.
+    /// Sealed values of the fields and the trailers, by key 2.
     private static let sealedRequest = bytes(
         """
         010130ca7d497625da6fb36d810a20fb479a32a98f614d0da78b2c97d9ee252e8e2ba5c048a50bb76129f0661287aaba16085e01021cace8
@@ -73,7 +73,7 @@ struct EarlierSecretsTests {
         #expect(answer == [ByteBuffer(string: "Set-Cookie: id=of-the-answer; Path=/\r\nServer: x\r\n")])
     }
 
-    /// What is sealed today has the same form, so version 0.1 would open it too.
+    /// New sealed values have the same form, so version 0.1 could read them too.
     @Test func sealedFieldsHaveTheSameForm() throws {
         let sealing = FieldSealing(names: Self.names, keys: try keys(try TemporaryFolder()))
         let (clear, sealed) = try sealing.seal(

@@ -3,15 +3,16 @@ import GRDB
 import LayoverCore
 import LayoverEngine
 import LayoverHTTP
-@testable import LayoverStore
 import LayoverTestSupport
 import NIOCore
 import Testing
 
+@testable import LayoverStore
+
 /// A store of version 7, whose rows spell an empty value as libcurl is told of it (`Name;`), is opened and
 /// sends the same bytes.
 @Suite struct EmptyValuesTests {
-    /// What version 7 wrote: `store.key`, and its rows.
+    /// Data that version 7 wrote: `store.key`, and its rows.
     private static let key = "1 e4971d46dfce8ed671a69641db36abadcda197c133b3a79cb038a04b90b29cc2\n"
 
     private static let rows = """
@@ -84,11 +85,12 @@ import Testing
         let request = try #require(try await store.request(of: .fixture(1)))
         var sent = ByteBuffer()
         request.fields.write(into: &sent)
-        let lines = Array(
-            """
-            Accept: */*\r\nX-Empty:\r\nauthorization: Bearer hunter2-token\r\nCookie:\r\nX-Colons: :a:b:\r\nX-Semicolons: ;a;\r\n\
-            X-Bytes:
-            """.utf8) + [0x20, 0xE9, 0xFF, 0x80]
+        let lines =
+            Array(
+                """
+                Accept: */*\r\nX-Empty:\r\nauthorization: Bearer hunter2-token\r\nCookie:\r\nX-Colons: :a:b:\r\nX-Semicolons: ;a;\r\n\
+                X-Bytes:
+                """.utf8) + [0x20, 0xE9, 0xFF, 0x80]
             + Array(
                 """
                 \r\nx-empty:\r\nX-Two: 1\r\nCOOKIE: session=open-sesame; b=\r\nX-Two: 2\r\nIf-Match:\r\n\
@@ -127,7 +129,8 @@ import Testing
         let folder = try await seventh()
         let store = try await opened(folder)
         let spelled = try await store.pool.read { db in
-            try Int.fetchOne(db, sql: "SELECT count(*) FROM request WHERE instr(fields, X'3B00') > 0 AND instr(fields, X'456D7074793B') > 0")
+            try Int.fetchOne(
+                db, sql: "SELECT count(*) FROM request WHERE instr(fields, X'3B00') > 0 AND instr(fields, X'456D7074793B') > 0")
         }
         #expect(spelled == 0)
         let request = try await store.request(of: .fixture(1))

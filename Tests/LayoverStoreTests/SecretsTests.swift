@@ -1,10 +1,11 @@
 import Foundation
 import GRDB
 import LayoverEngine
-@testable import LayoverStore
 import LayoverTestSupport
 import NIOCore
 import Testing
+
+@testable import LayoverStore
 
 @Suite struct SecretsTests {
     private static let secrets = ["Bearer hunter2-token", "session=open-sesame", "k-e-y-47", "id=of-the-answer", "tr4iler"]
@@ -231,7 +232,7 @@ import Testing
         }
     }
 
-    /// Whoever asks must not try it for ever.
+    /// The caller must not repeat the read for ever.
     @Test func valueThatDoesNotOpenCountsAsDamaged() async throws {
         let folder = try TemporaryFolder()
         let store = try await fill(folder)

@@ -2,9 +2,10 @@ import Foundation
 import GRDB
 import LayoverCore
 import LayoverEngine
-@testable import LayoverStore
 import LayoverTestSupport
 import Testing
+
+@testable import LayoverStore
 
 /// More than one store in reach of the same folders.
 @Suite struct SpoolOwnerTests {
@@ -61,7 +62,7 @@ import Testing
         await first.close()
     }
 
-    /// Its database was moved away, maybe to be mended: what it may still name stays, however often another one starts.
+    /// The database was moved away, perhaps for a repair: its bodies stay, also after repeated starts of another store.
     @Test func bodiesOfARemovedStoreAreKept() async throws {
         await (try await store("a.sqlite")).close()
         try FileManager.default.moveItem(at: folder.file("a.sqlite"), to: folder.file("damaged"))
@@ -69,7 +70,7 @@ import Testing
             await (try open("a.sqlite")).close()
             #expect(isThere())
         }
-        // What the new one leaves behind itself is swept all the same.
+        // Bodies that the new store leaves behind are removed.
         let own = "\(EntryID.fixture(8)).answer"
         try folder.write("own", to: "spool/" + own)
         await (try open("a.sqlite")).close()

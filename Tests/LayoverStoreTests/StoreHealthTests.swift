@@ -1,12 +1,13 @@
 import Dispatch
 import LayoverEngine
-@testable import LayoverStore
 import LayoverTestSupport
 import Logging
 import Synchronization
 import Testing
 
-/// What the log is told of a store in trouble.
+@testable import LayoverStore
+
+/// Log lines about a failing store.
 struct StoreHealthTests {
     private static let full = StoreFailure(.full, "Full.")
     private static let broken = StoreFailure(.io, "Broken.")

@@ -51,7 +51,10 @@ struct HandshakeTurnTests {
 
     @Test func workFromWithinWaitsInLine() {
         let scene = Scene()
-        scene.turns.take { scene.take(2); scene.done.append(1) }
+        scene.turns.take {
+            scene.take(2)
+            scene.done.append(1)
+        }
         #expect(scene.done == [1, 2])
     }
 
@@ -148,7 +151,7 @@ struct HandshakeTurnTests {
     /// Each part of the handshake waits, as on a loop that has more to do. The client's first bytes come with the end of its handshake or
     /// behind it, and later ones come as well.
     ///
-    /// - Parameter isChosenLate: Whether the certificate is there later than it is asked for.
+    /// - Parameter isChosenLate: True if the certificate is ready only after the request for it.
     @Test(arguments: [true, false], [true, false])
     func connectionGoesOnWhereEachPartOfItsHandshakeWaits(isJoined: Bool, isChosenLate: Bool) async throws {
         let folder = try TemporaryFolder()

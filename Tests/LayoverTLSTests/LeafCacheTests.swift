@@ -72,7 +72,7 @@ struct LeafCacheTests {
         }.get()
         let done = Watched(0)
         for context in waiting { context.whenComplete { _ in done.update { $0 += 1 } } }
-        // It answers meanwhile, and has made none itself.
+        // The loop keeps working, and has made no certificate itself.
         #expect(try await loop.submit { done.value }.get() == 0)
         gate.signal()
         let contexts = try await EventLoopFuture.whenAllSucceed(waiting, on: loop).get()

@@ -6,14 +6,15 @@ import Testing
 
 @testable import LayoverTLS
 
-/// What is in the certificates of intercepted hosts.
+/// Content of the certificates of intercepted hosts.
 struct LeafCertificateTests {
     private static let long = String(repeating: "a", count: 60) + "." + String(repeating: "b", count: 60) + ".example"
 
     /// As it is asked for, and as openssl shows it.
     static let names = [
         ("shop.example", "DNS:shop.example"), ("xn--bcher-kva.example", "DNS:xn--bcher-kva.example"), (long, "DNS:\(long)"),
-        ("192.0.2.7", "IP Address:192.0.2.7"), ("2001:db8::1", "IP Address:2001:DB8:0:0:0:0:0:1"), ("under_score.example", "DNS:under_score.example"),
+        ("192.0.2.7", "IP Address:192.0.2.7"), ("2001:db8::1", "IP Address:2001:DB8:0:0:0:0:0:1"),
+        ("under_score.example", "DNS:under_score.example"),
     ]
 
     @Test(arguments: names) func certificateHasWhatStrictVerifiersAskFor(name: String, shown: String) async throws {
@@ -35,9 +36,12 @@ struct LeafCertificateTests {
 
         let file = try rig.folder.write(leaf.pem, to: "leaf.pem")
         let check = name.contains(":") || name.hasPrefix("192.") ? "-verify_ip" : "-verify_hostname"
-        try await Command("openssl", [
-            "verify", "-x509_strict", "-purpose", "sslserver", "-check_ss_sig", "-CAfile", rig.caFile, check, name, file,
-        ]).succeed()
+        try await Command(
+            "openssl",
+            [
+                "verify", "-x509_strict", "-purpose", "sslserver", "-check_ss_sig", "-CAfile", rig.caFile, check, name, file,
+            ]
+        ).succeed()
     }
 
     @Test func keyIdentifiersLeadToTheAuthority() async throws {
@@ -71,9 +75,11 @@ struct LeafCertificateTests {
         }
     }
 
-    @Test(arguments: ["", ".", "a..b", "*.example", "a b", "a\u{0}b", "bücher.example", "a/b", "[::1", "a:443", "DNS:a,DNS:b",
-                      String(repeating: "a", count: 64) + ".example", String(repeating: "a.", count: 130)])
-    func whatIsNoHostNameGetsNone(name: String) async throws {
+    @Test(arguments: [
+        "", ".", "a..b", "*.example", "a b", "a\u{0}b", "bücher.example", "a/b", "[::1", "a:443", "DNS:a,DNS:b",
+        String(repeating: "a", count: 64) + ".example", String(repeating: "a.", count: 130),
+    ])
+    func invalidHostNameGetsNoCertificate(name: String) async throws {
         let rig = try LeafRig()
         #expect(await rig.failure(name) == .invalidName)
     }
@@ -113,7 +119,7 @@ final class LeafRig: Sendable {
 
     func leaf(_ name: String) async throws -> Certificate { try #require(try await context(name).chain.first) }
 
-    /// Why there is none. Nil: there is one.
+    /// The reason why there is no certificate; nil if there is one.
     func failure(_ name: String) async -> CertificateError.Code? {
         do {
             _ = try await context(name)
@@ -123,7 +129,7 @@ final class LeafRig: Sendable {
         }
     }
 
-    /// What openssl shows of it, without the spaces before its lines.
+    /// Output of openssl for the certificate, without the spaces at the start of lines.
     func text(of certificate: Certificate) async throws -> String {
         let file = try folder.write(certificate.pem, to: "shown.pem")
         let text = try await Command("openssl", ["x509", "-noout", "-text", "-in", file]).succeed().output

@@ -39,7 +39,7 @@ struct SessionTests {
         try await rig.stop()
     }
 
-    /// It could be replayed (RFC 8446 section 8).
+    /// Early data could be replayed (RFC 8446 section 8).
     @Test func noEarlyDataIsOffered() async throws {
         let rig = try await ServingRig()
         let session = rig.folder.file("session").path

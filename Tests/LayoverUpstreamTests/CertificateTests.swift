@@ -9,9 +9,10 @@ import Testing
 /// Origins whose certificates must not be accepted, each made as it is met in the field.
 @Suite(.serialized, .bothPaths)
 struct CertificateTests {
-    /// What is wrong, and words that say so.
+    /// The fault of the certificate, and words of its message.
     enum Flaw: String, CaseIterable, Sendable {
-        case expired, notYetValid, otherHost, onlyCommonName, selfSigned, unknownCA, missingIntermediate, weakKey, weakDigest, forClientsOnly
+        case expired, notYetValid, otherHost, onlyCommonName, selfSigned, unknownCA, missingIntermediate, weakKey, weakDigest,
+            forClientsOnly
         case issuedByALeaf
 
         var words: [String] {

@@ -21,7 +21,7 @@ struct ChunkedSendingTests {
         return body
     }
 
-    /// The data of a chunked body, and the lines behind its last chunk. Nil: it is none.
+    /// The data of a chunked body, and the lines behind its last chunk. Nil if the body is not chunked.
     private func decoded(_ chunks: [UInt8]) -> (text: String, trailers: [String])? {
         var data: [UInt8] = []
         var rest = chunks[...]

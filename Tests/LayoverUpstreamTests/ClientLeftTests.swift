@@ -20,7 +20,7 @@ struct ClientLeftTests {
             let start = ContinuousClock.now
             let request = rig.request("GET", port: origin.port, host: usingIPv6 ? "::1" : "127.0.0.1")
             #expect(await rig.start(request, client: client).ended().status == 200)
-            // That of another client, which stays.
+            // The connection of another client, which stays.
             #expect(await rig.start(request, needsFreshConnection: true, client: 2).ended().status == 200)
             if let client { try await rig.eventLoop.submit { rig.worker.clientLeft(client) }.get() }
             try await ended.wait("the end of a connection") { !$0.isEmpty }

@@ -112,7 +112,7 @@ struct ConnectionEndTests {
         let paused = rig.start(rig.request("GET", port: origin.port), passesOn: false)
         let attempt = try #require(paused.attempt)
         _ = await paused.waitFor { _ in attempt.isReceivingPaused.load(ordering: .acquiring) }
-        // Its end makes the worker look at what is idle.
+        // The end of the transfer makes the worker check idle connections.
         #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "ok")
         #expect(await closed.happened())
         await paused.passOnToTheEnd()

@@ -22,7 +22,7 @@ struct DeadPeerTests {
         return record
     }
 
-    /// Its window is closed for four times as long as a peer may be silent, and it acknowledges each probe.
+    /// The origin's window is closed for four times as long as a peer may be silent, and it acknowledges each probe.
     @Test func originThatDoesNotReadForAWhileIsAlive() async throws {
         let reads = Signal()
         let origin = try MisbehavingOrigin { connection in
@@ -60,7 +60,8 @@ struct DeadPeerTests {
     private static func isDead(_ looks: [(now: Int, count: Int, since: Int)]) -> [Bool] {
         var silence = PeerSilence()
         return looks.map {
-            silence.isDead(.init(unansweredCount: $0.count, sinceAcknowledged: .seconds($0.since)), now: .seconds($0.now), limit: .seconds(60))
+            silence.isDead(
+                .init(unansweredCount: $0.count, sinceAcknowledged: .seconds($0.since)), now: .seconds($0.now), limit: .seconds(60))
         }
     }
 

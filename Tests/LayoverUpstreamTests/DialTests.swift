@@ -41,12 +41,12 @@ struct DialTests {
         #expect(read(descriptor, &answer, 5) == 5)
         #expect(String(decoding: answer, as: UTF8.self) == "olleh")
         close(descriptor)
-        // Nothing but what the tunnel carried, no HTTP and no TLS.
+        // Only the bytes of the tunnel arrived, no HTTP and no TLS.
         #expect(origin.received == ["hello"])
         try await rig.stop()
     }
 
-    /// Who takes the connection over sends the request; libcurl must not.
+    /// The caller sends the request on the connection; libcurl must not.
     @Test func anUpgradeIsOnlyDialled() async throws {
         let origin = try MisbehavingOrigin { connection in
             guard let hello = connection.read(5) else { return }

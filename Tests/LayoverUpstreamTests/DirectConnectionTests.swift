@@ -9,7 +9,7 @@ import Testing
 
 @testable import LayoverUpstream
 
-/// What only the direct path does: it decides for each request which kept connection it may use, and knows what was sent.
+/// Features of the direct path only: the choice of a kept connection for each request, and exact evidence.
 struct DirectConnectionTests {
     /// Runs a test on the direct path.
     private func direct(
@@ -115,7 +115,7 @@ struct DirectConnectionTests {
         }
     }
 
-    /// What is written to clients leaves at the end of a batch, so a response that is not followed by one would wait.
+    /// Writes to clients are flushed at the end of a batch, so without one a response would wait.
     @Test func batchEndsBehindAResponseThatClosesItsConnection() async throws {
         let origin = try MisbehavingOrigin { connection in
             for fields in ["", "Connection: close\r\n"] where connection.readRequest() != nil { connection.answer("1", fields: fields) }
@@ -131,8 +131,8 @@ struct DirectConnectionTests {
         }
     }
 
-    /// Whatever lies in the kernel when an unrepeatable request comes, its end included, is found before anything is sent.
-    @Test func unrepeatableRequestNeverMeetsADeadConnectionThatIsKnownToBeDead() async throws {
+    /// Bytes in the kernel, or the end of the connection, are found before an unrepeatable request is sent.
+    @Test func unrepeatableRequestDoesNotUseAConnectionKnownToBeDead() async throws {
         let closed = Signal()
         let origin = try MisbehavingOrigin { connection in
             guard connection.readRequest() != nil else { return }
@@ -223,7 +223,7 @@ struct DirectConnectionTests {
             try await asked.wait("the first question") { $0.count == 1 }
             spoil.fire()
             #expect(await spoilt.happened())
-            // What has arrived is with the loop before the next connection is open.
+            // The loop has the received bytes before the next connection is open.
             _ = await rig.send(rig.request("GET", port: origin.port), needsFreshConnection: true)
             asked.value[0](true)
             try await asked.wait("the second question") { $0.count == 2 }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import LayoverUpstream
 
-/// libcurl sends a request again when a reused connection dies before a response byte; the direct path never does. What must not be
-/// sent twice must have been received once.
+/// libcurl sends a request again when a reused connection dies before a response byte; the direct path never does. The
+/// origin must receive an unrepeatable request only once.
 @Suite(.bothPaths)
 struct DoubleSendTests {
     struct Case: Sendable, CustomTestStringConvertible {

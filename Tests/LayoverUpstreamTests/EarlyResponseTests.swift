@@ -70,7 +70,7 @@ struct EarlyResponseTests {
         return facts
     }
 
-    /// Its client may have been told of a success, which is false now.
+    /// The client may already have a success, which is wrong now.
     @Test func successIsAFailureIfTheOriginStopsReading() async throws {
         let facts = try await uploadToAResettingOrigin("ok", status: "200 OK")
         #expect(facts.events == ["head", "endWithheld", "body", "complete", "failed"])
@@ -221,7 +221,7 @@ struct EarlyResponseTests {
             rig.request("PUT", port: origin.port, framing: .length(Self.hugeByteCount), body: body), needsFreshConnection: true)
     }
 
-    /// Whether nothing shows that the request is done.
+    /// True if no event shows that the request is complete.
     private func isOpen(_ facts: AttemptRecord.Facts, after success: String) -> Bool {
         let hasBody = success.hasSuffix("\r\n\r\nok") || success.contains("chunked")
         guard hasBody else { return facts.events.isEmpty }
@@ -343,7 +343,7 @@ extension AttemptRecord.Facts {
 extension OriginConnection {
     /// Reads a body whose head was read.
     ///
-    /// - Returns: Whether all of it came.
+    /// - Returns: True if the whole body came.
     func readBody(isChunked: Bool, byteCount: Int) -> Bool {
         guard isChunked else { return read(byteCount) != nil }
         var count = 0

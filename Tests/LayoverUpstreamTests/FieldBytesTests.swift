@@ -4,7 +4,7 @@ import LayoverTestSupport
 import NIOCore
 import Testing
 
-/// What becomes of `RequestFields` on their way through libcurl to a real origin.
+/// Transport of `RequestFields` through libcurl to a real origin.
 @Suite(.bothPaths)
 struct FieldBytesTests {
     private func answering() throws -> MisbehavingOrigin {
@@ -45,7 +45,7 @@ struct FieldBytesTests {
         #expect(origin.connections.first?.received == expected, "seed \(seed)")
     }
 
-    /// None comes from a client, but a token may stand for white space, and a row of the store may be anything.
+    /// No client sends such values, but a token may stand for white space, and a row of the store may have any value.
     @Test(arguments: ["X: \t ", "X:", "X:\t", "X: "])
     func aValueOfWhiteSpaceIsSentEmpty(line: String) async throws {
         let origin = try answering()

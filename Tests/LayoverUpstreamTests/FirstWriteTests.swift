@@ -22,7 +22,8 @@ struct FirstWriteTests {
         func makeWorker(for eventLoop: any EventLoop, batchEnded: @escaping @Sendable () -> Void) -> any UpstreamWorker { self }
 
         func start(_ attempt: UpstreamAttempt) {
-            attempt.receiver.receive(.dialled(DialledSocket(descriptor: Self.resetConnection(after: bytes), remoteAddress: nil)), of: attempt)
+            attempt.receiver.receive(
+                .dialled(DialledSocket(descriptor: Self.resetConnection(after: bytes), remoteAddress: nil)), of: attempt)
         }
 
         private static func resetConnection(after bytes: String) -> CInt {
@@ -80,7 +81,7 @@ struct FirstWriteTests {
 
     /// A success without the request is none.
     @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 503 Bu"])
-    func anythingElseIsNeverSent(bytes: String) async throws {
+    func otherBytesLeaveTheRequestNeverSent(bytes: String) async throws {
         let facts = try await facts(of: bytes)
         #expect(facts.failure?.evidence == .neverSent && facts.events == ["failed"], "\(facts)")
     }

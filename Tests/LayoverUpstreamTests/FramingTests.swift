@@ -81,7 +81,8 @@ struct FramingTests {
         Example(answer: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison"),
     ]
 
-    /// RFC 9112 section 6.3: nothing follows their heads, whatever the fields say. What does follow is nobody's.
+    /// RFC 9112 section 6.3: nothing follows their heads, whatever the fields say. Bytes that follow belong to no
+    /// response.
     @Test(arguments: bodilessAnswers, [false, true])
     func bytesAfterAResponseWithoutABodyAreDroppedWithTheConnection(_ example: Example, hasBody: Bool) async throws {
         let origin = try MisbehavingOrigin { connection in

@@ -78,9 +78,9 @@ struct IdleConnectionTests {
         try await rig.stop()
     }
 
-    /// They lie in the kernel, and the loop has not read them yet when the next request begins.
+    /// The bytes are in the kernel, and the loop has not read them yet when the next request begins.
     @Test(arguments: ["HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison", ""])
-    func whatTheLoopHasNotReadYetIsNoticedBeforeSending(poison: String) async throws {
+    func unreadBytesAreNoticedBeforeSending(poison: String) async throws {
         let (answered, poisoned) = (Signal(), Signal())
         let origin = try MisbehavingOrigin { connection in
             guard connection.readRequest() != nil else { return }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LayoverUpstream
 
-/// What is left when all is over: nothing.
+/// Resources are released when all attempts are over.
 @Suite(.serialized, .bothPaths)
 struct LifetimeTests {
     private static var descriptors: [CInt] {

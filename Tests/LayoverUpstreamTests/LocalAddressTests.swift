@@ -53,7 +53,7 @@ struct LocalAddressTests {
         let arrived = Signal()
         let rig = try await onOwnThread {
             try NetworkNamespace.enter(network.name(.near))
-            // Its threads are made here, so that they are in the namespace too.
+            // The threads of the upstream start here, so that they are in the namespace too.
             return try Path.$current.withValue(path) { try UpstreamRig() }
         }
         let origin = try await onOwnThread {

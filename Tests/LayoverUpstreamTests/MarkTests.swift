@@ -28,7 +28,7 @@ struct MarkTests {
         try await rig.stop()
     }
 
-    /// It takes the connection and closes it in the middle of the handshake.
+    /// The origin accepts the connection and closes it in the middle of the handshake.
     @Test func startIsNotRecordedIfTheHandshakeFails() async throws {
         let rig = try UpstreamRig()
         let origin = try MisbehavingOrigin { connection in _ = connection.read(1) }

@@ -14,7 +14,7 @@ import Testing
 /// `LAYOVER_FUZZ_SEED` repeats what each request and its origin do; `LAYOVER_FUZZ_ROUNDS` makes it longer.
 @Suite(.serialized, .bothPaths)
 struct PathFuzzTests {
-    /// What the origin does with one request.
+    /// The behaviour of the origin at one request.
     enum Mood: UInt64, CaseIterable {
         case answers, answersInChunks, answersSlowly, answersBeforeTheBody, saysSomethingFirst, answersAndCloses, answersTooMuch
         case breaksTheAnswerOff, closes, resets, closesAfterTheHead
@@ -55,7 +55,7 @@ struct PathFuzzTests {
         }
     }
 
-    /// What the origin saw.
+    /// Record of the origin.
     private struct Seen: Sendable {
         var counts: [Int: Int] = [:]
         var wrong: [String] = []
@@ -71,9 +71,13 @@ struct PathFuzzTests {
             while let (head, number) = Self.readHead(connection) {
                 seen.withLock { $0.counts[number, default: 0] += 1 }
                 let plan = Plan(number, seed: seed)
-                guard Self.play(plan, plan.mood(seed: seed), on: connection, head: head, seen: { text in
-                    seen.withLock { $0.wrong.append(text) }
-                }) else { return }
+                guard
+                    Self.play(
+                        plan, plan.mood(seed: seed), on: connection, head: head,
+                        seen: { text in
+                            seen.withLock { $0.wrong.append(text) }
+                        })
+                else { return }
             }
         }
         defer { origin.stop() }
@@ -133,7 +137,7 @@ struct PathFuzzTests {
         return Int(target.dropFirst()).map { (head, $0) }
     }
 
-    /// - Returns: Whether another request may follow on the connection.
+    /// - Returns: True if another request may follow on the connection.
     private static func play(
         _ plan: Plan, _ mood: Mood, on connection: OriginConnection, head: String, seen: (String) -> Void
     ) -> Bool {

@@ -28,7 +28,7 @@ struct ResolverMachineTests {
         for asker in 2...100 {
             #expect(machine.asked("a", by: asker, notBefore: 0, now: 2) == [])
         }
-        // Who asks twice hears once.
+        // A caller that asks twice gets one answer.
         #expect(machine.asked("a", by: 1, notBefore: 0, now: 3) == [])
         #expect(
             machine.ended(1, with: found, now: 5) == [
@@ -79,7 +79,7 @@ struct ResolverMachineTests {
         _ = machine.asked("a", by: 1, notBefore: 0, now: 1)
         _ = machine.asked("a", by: 2, notBefore: 0, now: 1)
         #expect(machine.asked("a", by: 1, notBefore: 5, now: 6) == [.start(lookup: 2, name: "a")])
-        // It comes too late, for everybody.
+        // The result is too late for every attempt.
         #expect(machine.ended(1, with: .failed(.unknown), now: 7) == [])
         #expect(
             machine.ended(2, with: found, now: 8) == [
@@ -101,7 +101,7 @@ struct ResolverMachineTests {
         for name in ["a", "b", "c", "d"] { _ = machine.asked(name, by: 1, notBefore: 0, now: 1) }
         let busy = NameAnswer(outcome: .failed(.busy), askedAt: 2, usableUntil: 2)
         #expect(machine.asked("e", by: 1, notBefore: 0, now: 2) == [.deliver(busy, name: "e", to: [1])])
-        // One that waits already can be joined.
+        // A lookup that waits already can be joined.
         #expect(machine.asked("d", by: 2, notBefore: 0, now: 2) == [])
         #expect(machine.nameCount == 4)
     }
@@ -123,7 +123,7 @@ struct ResolverMachineTests {
         #expect(machine.withdrawn(["b"], by: 1, now: 3) == [])
         #expect(machine.runningCount == 3)
         #expect(machine.ended(1, with: found, now: 4) == [.start(lookup: 4, name: "d")])
-        // What nobody waited for is known all the same.
+        // The result of a lookup without waiting attempts is kept too.
         #expect(machine.asked("a", by: 1, notBefore: 0, now: 5).first?.isDelivery == true)
     }
 

@@ -76,7 +76,7 @@ struct ResolvingTests {
         let origin = try answeringOrigin()
         defer { origin.stop() }
         let lookup = ScriptedLookup(Self.here, .failed(.noResolver))
-        // What is known is forgotten at once.
+        // Known addresses are dropped at once.
         let rig = try UpstreamRig(resolver: lookup.resolver(nameAgeMax: .zero))
         let request = rig.request("GET", port: origin.port, host: "origin.test")
         for _ in 1...3 { #expect(await rig.send(request).status == 200) }

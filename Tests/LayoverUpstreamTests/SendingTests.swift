@@ -7,7 +7,7 @@ import Testing
 
 @testable import LayoverUpstream
 
-/// What the origin receives.
+/// Requests as the origin receives them.
 @Suite(.bothPaths)
 struct SendingTests {
     /// Sends one request and returns all that the origin received.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LayoverUpstream
 
-/// What the real getaddrinfo says of names that a real server answers for.
+/// Results of the real getaddrinfo for names of a real server.
 struct SystemLookupTests {
     private static let results: [(Int32, NameFailure)] = [
         (-2, .unknown), (-5, .noAddress), (-9, .noAddress), (-3, .noResolver), (-4, .refused),

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LayoverUpstream
 
-/// What Layover's own TLS says and understands, against `openssl s_server` and against raw bytes.
+/// Layover's own TLS, against `openssl s_server` and against raw bytes.
 @Suite(.serialized)
 struct TLSSessionTests {
     private func onDirectPath(_ adjust: (inout UpstreamOptions) -> Void, _ test: (UpstreamRig) async throws -> Void) async throws {

@@ -32,7 +32,7 @@ struct TLSTests {
         #expect(failure?.kind == .tlsCertificateError)
         #expect(failure?.phase == .securing)
         #expect(failure?.evidence == .neverSent)
-        // It will not be trusted later either.
+        // The certificate will not be trusted later either.
         #expect(failure?.shutsGate == false)
         try await rig.stop()
     }
@@ -81,7 +81,7 @@ struct TLSTests {
         try await rig.stop()
     }
 
-    /// It takes the connection and the first message of the handshake, and says nothing.
+    /// The origin takes the connection and the first message of the handshake, and does not answer.
     @Test(arguments: [true, false])
     func handshakeThatHangsFailsWhileSecuring(isCancelled: Bool) async throws {
         let greeted = Signal()

@@ -56,7 +56,7 @@ struct RetryWakeUpTests {
         for _ in 1...500 {
             let (clock, signal, hourly) = (SteppedClock(), WakeSignal(), hourly)
             let operation = ScriptedOperation.failing(1)
-            // Whether the listener runs already or not: the iterator was there before the attempt.
+            // The order does not matter: the iterator exists before the attempt, also if its listener does not run yet.
             let output = try await retry(hourly, clock: clock, wakeOn: signal) { attempt in
                 if attempt.number == 1 { signal.send() }
                 return try operation()

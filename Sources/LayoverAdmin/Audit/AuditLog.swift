@@ -69,7 +69,7 @@ struct AuditRecord: Sendable {
     var isFailedLogin: Bool { command == "login" && status >= 400 }
 }
 
-/// What a command says of itself while it is carried out. One for each request, which only its own task writes.
+/// Details of a command, written while it is carried out. Each request has one, and only its own task writes it.
 final class AuditNote: Sendable {
     struct Content: Sendable {
         var entry: EntryID?

@@ -7,7 +7,7 @@ struct AuditQuery: Sendable {
     private let command: String?
     private let who: String?
     private let entry: String?
-    /// Nil: all.
+    /// Most records in the response. Nil: all records.
     private let limit: Int?
     /// The number of the last record of the page before.
     private let before: Int?

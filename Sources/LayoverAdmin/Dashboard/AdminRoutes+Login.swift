@@ -74,7 +74,7 @@ extension AdminRoutes {
 }
 
 extension Request {
-    /// Whether it is of a person with a browser.
+    /// Whether the client accepts HTML, as the browser of a person does.
     var wantsPage: Bool { (headers[.accept] ?? "").contains("text/html") }
 }
 

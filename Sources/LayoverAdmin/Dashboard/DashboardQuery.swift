@@ -12,7 +12,7 @@ struct DashboardQuery: Sendable {
     var tab = DashboardTab.waiting
     /// As typed.
     var text = ""
-    /// Nil: the tab has no entries.
+    /// The query for the entries of the tab. Nil: the tab has no entries.
     var pending: PendingQuery?
 
     /// - Throws: `Problem` with a sentence for people.

@@ -31,7 +31,7 @@ struct DashboardSnapshot: Codable, Sendable {
     var tunnels: StatusDocument.Tunnels
     /// What the caller may do.
     var role: AdminRole
-    /// Whether it is a browser that can log out.
+    /// Whether the caller is a browser that has logged in, and so can log out.
     var isLoggedIn: Bool
     /// URLs of the proxy.
     var proxy: [String]

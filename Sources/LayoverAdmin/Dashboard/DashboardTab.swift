@@ -20,7 +20,7 @@ enum DashboardTab: String, CaseIterable, Sendable {
         return filter
     }
 
-    /// Its name for people.
+    /// The tab's name for people.
     var title: String {
         switch self {
         case .waiting: "Waiting"
@@ -33,6 +33,6 @@ enum DashboardTab: String, CaseIterable, Sendable {
         }
     }
 
-    /// What has waited longest is first, and what ended last.
+    /// The order of the entries: the longest wait first, or on the tab `recent` the newest end.
     var sort: EntrySort { self == .recent ? EntrySort(by: .endedAt, isDescending: true) : .standard }
 }

@@ -77,7 +77,7 @@ package struct ListDocument<Item: Codable & Sendable>: Codable, Sendable {
 /// What happened in the last 15 minutes.
 package struct SeriesDocument: Codable, Sendable {
     package struct Bucket: Codable, Sendable {
-        /// When it begins.
+        /// When the bucket begins.
         package var at: String
         package var parked: Int
         package var attempted: Int

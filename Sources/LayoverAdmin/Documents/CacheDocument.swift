@@ -27,9 +27,9 @@ package struct CachedResponseDocument: Codable, Sendable {
     package var bytes: Int
     package var storedAt: String
     package var freshUntil: String
-    /// When it was last used, or else stored.
+    /// When the response was last used, or else stored.
     package var usedAt: String
-    /// Whether only requests with the same credentials get it.
+    /// Whether only requests with the same credentials get the response.
     package var isForOneUser: Bool
 }
 

@@ -20,7 +20,7 @@ package struct EntryDocument: Codable, Sendable {
     @OrNull package var automaticLeft: Int?
     package var createdAt: String
     package var parkedAt: String
-    /// When it came to its end; left out for live entries.
+    /// When the entry ended; left out for live entries.
     package var endedAt: String?
     @OrNull package var nextAttemptAt: String?
     package var expiresAt: String
@@ -42,11 +42,11 @@ package struct EntryDocument: Codable, Sendable {
     package var response: ResponseDocument?
     /// When the attempt that a person asked for is made; left out where no one asked.
     package var willGo: String?
-    /// The request that has to be done before it: of its lane, or one that it depends on; left out where there is none.
+    /// The request that has to be done before this one: of its lane, or one that it depends on; left out if there is none.
     package var waitingOn: String?
-    /// Who said that the origin has processed it; left out unless it was delivered by the word of a person.
+    /// The person who said that the origin has processed the request; left out unless that made it delivered.
     package var settledBy: SettlementDocument?
-    /// The newest command for it; left out where there is none.
+    /// The newest command for the entry; left out if there was none.
     package var lastCommand: CommandDocument?
 }
 
@@ -119,12 +119,12 @@ extension EntryDocument {
 }
 
 extension Entry {
-    /// The status of the response that was delivered, or that came after the client had disconnected; nil if there was none, or if it
-    /// is only known from a person.
+    /// The status of the response that was delivered, or that came after the client had disconnected; nil if there was no response, or if
+    /// a person settled the request.
     var deliveredStatus: Int? {
         if isUnattended { return attempts.records.last?.status }
         guard state == .delivered, settledBy == nil else { return nil }
-        // Its rest came with others; the client has seen the first.
+        // The client has seen the status of the first response; other responses brought the rest.
         if resume != nil { return 200 }
         return ticket?.status ?? attempts.records.last?.status
     }
@@ -175,7 +175,7 @@ package struct ClientDocument: Codable, Sendable {
 
     init(_ entry: Entry) {
         address = entry.client.address
-        // Its client got a response or left.
+        // The client of an ended entry got a response or left.
         connected = entry.client.isConnected && !entry.state.isFinal
         _userAgent = OrNull(wrappedValue: entry.client.userAgent)
     }

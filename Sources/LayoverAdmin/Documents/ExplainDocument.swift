@@ -22,9 +22,9 @@ package struct AttemptDocument: Codable, Sendable {
     package var trigger: String
     package var startedAt: String
     @OrNull package var endedAt: String?
-    /// Who carried it: `direct` or `libcurl`; left out where nobody did.
+    /// The path of the attempt: `direct` or `libcurl`; left out if no worker carried it.
     package var path: String?
-    /// Where it failed; null where it did not.
+    /// The phase in which the attempt failed; null if it did not fail.
     @OrNull package var phase: String?
     @OrNull package var kind: String?
     @OrNull package var evidence: String?

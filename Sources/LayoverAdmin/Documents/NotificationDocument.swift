@@ -34,7 +34,7 @@ package struct NotificationDocument: Codable, Sendable {
 }
 
 extension NotificationDocument {
-    /// Its JSON.
+    /// The notification as JSON.
     package static func json(_ notification: Notification, clock: any EngineClock) throws -> ByteBuffer {
         try JSONText.bytes(Self(notification, wall: WallTime(clock: clock)))
     }
@@ -63,7 +63,7 @@ extension NotificationDocument.Event {
 }
 
 extension NotificationEvent {
-    /// What has happened, for people.
+    /// The event as a sentence for people.
     package var sentence: String {
         switch subject {
         case .limit(let name, let value): "Requests are refused: the limit \(name) (\(value)) is reached."

@@ -72,7 +72,7 @@ package struct BatchItem: Decodable, Sendable {
         "expect",
     ]
 
-    /// The member and what is wrong with it; nil: nothing.
+    /// The first invalid member, and what is wrong with it; nil if all members are valid.
     var refusal: String? {
         guard Token.isToken(method), method != "CONNECT" else { return "method' is not the name of a method that can be sent." }
         guard url.hasPrefix("http://") || url.hasPrefix("https://"), url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),

@@ -22,7 +22,7 @@ struct CachePurgeRequest: Decodable {
         url = try container.given(String.self, forKey: .url)
     }
 
-    /// What is to be deleted.
+    /// The responses to delete, in words.
     var names: String { host.map { "host \($0)" } ?? url.map { "url \(MaskedURL.text($0))" } ?? "all" }
 
     func selection() throws(Problem) -> CacheSelection {

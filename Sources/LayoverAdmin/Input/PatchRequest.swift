@@ -28,7 +28,7 @@ struct PatchRequest: Decodable {
         if container.contains(.lane) { lane = .some(try container.decodeIfPresent(String.self, forKey: .lane)) }
     }
 
-    /// What is to be changed.
+    /// The changes to make, in words.
     var names: String {
         let shownLane = lane.map { "lane \($0.map(MaskedTicketIDs.target) ?? "none")" }
         return [priority.map { "priority \($0)" }, expiresAt.map { "expiresAt \($0)" }, shownLane]

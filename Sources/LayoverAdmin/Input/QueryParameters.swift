@@ -22,13 +22,13 @@ struct QueryParameters {
         }
     }
 
-    /// Nil if it is absent or empty.
+    /// The value of a parameter; nil if the parameter is absent or empty.
     subscript(name: String) -> String? { values[name].flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// Nil if it is absent. For values of which an empty one is none.
+    /// The value of a parameter, also an empty one; nil if the parameter is absent.
     func given(_ name: String) -> String? { values[name] }
 
-    /// The most elements of a page; nil if it is absent. An empty one is no number.
+    /// The most elements of a page; nil if the parameter is absent. An empty value is no number.
     func limit() throws(Problem) -> Int? {
         guard let text = values["limit"] else { return nil }
         guard let limit = Int(text), (1...PendingQuery.pageCountMax).contains(limit) else {

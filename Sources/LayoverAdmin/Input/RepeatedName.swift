@@ -10,7 +10,7 @@ struct RepeatedName {
     private var open: [Set<String>?] = []
     private var awaitsName = false
 
-    /// The first one; nil if there is none.
+    /// The first repeated name; nil if no name is repeated.
     static func first(in text: [UInt8]) -> String? {
         var search = RepeatedName()
         var index = 0

@@ -8,7 +8,7 @@ import NIOCore
 struct RequestInput {
     let byteCountMax: Int
 
-    /// The body as a document; nil if there is none.
+    /// The body as a document; nil if the request has no body.
     ///
     /// - Parameter note: Gets the reason that the body gives.
     func document<Document: Decodable>(

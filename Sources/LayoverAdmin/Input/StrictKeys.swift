@@ -8,7 +8,7 @@ private struct AnyKey: CodingKey {
 }
 
 extension KeyedDecodingContainer {
-    /// The value of a key; nil where it is not there. `null` is no value.
+    /// The value of a key; nil if the key is absent. `null` is no value.
     func given<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         contains(key) ? try decode(type, forKey: key) : nil
     }

@@ -3,7 +3,7 @@ import Hummingbird
 import HummingbirdCore
 import LayoverCore
 
-/// What a caller of the admin port may do.
+/// The rights of a caller of the admin port.
 enum AdminRole: String, Codable, Sendable {
     /// Everything, bodies and the ids of tickets included.
     case admin
@@ -30,10 +30,10 @@ struct AdminAccess: Sendable {
         self.sessions = sessions
     }
 
-    /// Whether there is an `admin.token`.
+    /// Whether callers need a token: `admin.token` is set.
     var asksForToken: Bool { !isOpen }
 
-    /// Nil: it has to show a token.
+    /// The role of the caller. Nil: the caller has to show a token.
     func role(of request: Request) -> AdminRole? {
         let field = request.headers[.authorization]
         if admin?.admits(field) == true { return .admin }

@@ -1,10 +1,10 @@
 import Hummingbird
 import NIOCore
 
-/// What is known of a request to the admin port besides the request itself.
+/// Facts about a request to the admin port that the request itself does not have.
 struct AdminContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// Address and port of its sender; nil where they are not known.
+    /// Address and port of the sender; nil if they are not known.
     let peer: String?
     /// For the record of a command.
     let audit = AuditNote()

@@ -18,7 +18,7 @@ extension AdminRoutes {
 
     /// Keeps and logs a command that was answered. Requests that only read are none.
     ///
-    /// - Parameter problem: Why it was refused; nil if it was carried out.
+    /// - Parameter problem: Why the command was refused; nil if it was carried out.
     func recordCommand(_ request: Request, _ context: AdminContext, status: Int, problem: Problem?) {
         guard ![HTTPRequest.Method.get, .head].contains(request.method) else { return }
         let path = request.uri.path.split(separator: "/")

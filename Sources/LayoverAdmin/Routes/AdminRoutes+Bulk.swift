@@ -90,7 +90,7 @@ extension AdminRoutes {
 }
 
 extension CommandOutcome {
-    /// Why it is not on disk; nil if that is not the error.
+    /// Why the change is not on disk; nil for every other outcome.
     fileprivate var failure: StoreFailure? {
         if case .unsaved(let failure) = self { failure } else { nil }
     }

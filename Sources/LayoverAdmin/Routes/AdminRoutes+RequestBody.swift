@@ -53,7 +53,7 @@ extension AdminRoutes {
         return await engine.heldBody(entry.id)
     }
 
-    /// It may have ended just now.
+    /// The problem to report: `bodyGone` if the entry has ended in the meantime.
     private func problem(_ id: EntryID, _ problem: Problem) async -> Problem {
         await engine.entry(id)?.state.isFinal == false ? problem : .bodyGone
     }

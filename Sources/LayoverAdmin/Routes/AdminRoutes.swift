@@ -70,7 +70,7 @@ struct AdminRoutes: Sendable {
         return try await isKnown(id) ? id : meant
     }
 
-    /// Who gives a command.
+    /// The author of a command.
     func author(of request: Request, _ context: AdminContext) -> CommandAuthor {
         CommandAuthor(who: access.name(of: request), from: context.peer)
     }

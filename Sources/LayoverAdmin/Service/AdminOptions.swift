@@ -8,9 +8,9 @@ package struct AdminOptions: Sendable {
     package var port = 8081
     /// The path of a Unix socket to listen on instead. Only its owner can connect (0600). Default: none.
     package var socketPath: String?
-    /// The token that callers must send as `Authorization: Bearer …`. Nil: none is needed. Default: nil.
+    /// The token that callers must send as `Authorization: Bearer …`. Nil: callers need a token only for bodies. Default: nil.
     package var token: Secret?
-    /// The token of callers that only read. Nil: there is none. Default: nil.
+    /// The token of callers that only read. Nil: there is no such token. Default: nil.
     package var viewToken: Secret?
     /// The token that callers must send to get bodies, if there is no `token`. Nil: no caller gets bodies.
     /// Default: nil.

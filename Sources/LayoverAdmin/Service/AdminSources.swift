@@ -19,28 +19,28 @@ package struct AdminSources: Sendable {
     package var proxyURLs: @Sendable () -> [String] = { [] }
     /// Whether clients reach the proxy by each address of this machine. Default: no.
     package var isOnAllAddresses = false
-    /// Where clients reach the proxy, whatever their address of it. Nil: nobody said so.
+    /// The public URL of the proxy, the same for all clients. Nil: no such URL is configured, or it has a path.
     package var publicProxyURL: String?
     /// Whether clients of the proxy have to name a user. Default: no.
     package var asksForUser: @Sendable () -> Bool = { false }
-    /// What is known of interceptions. Nil: nothing is intercepted. Default: nil.
+    /// The use of interception. Nil: no connection is intercepted. Default: nil.
     package var interception: @Sendable () -> InterceptionUse? = { nil }
     /// Whether the process is being stopped. Default: no.
     package var isDraining: @Sendable () -> Bool = { false }
     /// Log lines that could not be written, since the start. Default: none.
     package var droppedLogLineCount: @Sendable () -> Int = { 0 }
-    /// Begins to stop the process, as SIGTERM does; returns at once. Nil: the API cannot do it.
+    /// Begins to stop the process, as SIGTERM does; returns at once. Nil: the API cannot stop the process.
     package var drain: (@Sendable () -> Void)?
-    /// Reloads the configuration, as SIGHUP does, and returns the result. Nil: the API cannot do it.
+    /// Reloads the configuration, as SIGHUP does, and returns the result. Nil: the API cannot reload.
     package var reload: (@Sendable () async -> ReloadReport)?
-    /// Every key of the configuration that is in force, secrets masked. Nil: the API does not show it.
+    /// Every key of the configuration that is in force, secrets masked. Nil: the API does not show the configuration.
     package var configuration: (@Sendable () -> [ConfigurationValue])?
-    /// Sends a request of a batch through the proxy port. Nil: the API cannot do it.
+    /// Sends a request of a batch through the proxy port. Nil: the API takes no batches.
     package var send: (@Sendable (BatchItem) async -> BatchOutcome)?
 
     /// Returns after that time, or when the request is cancelled. Default: as long as it says.
     package var pause: @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
-    /// Gets a line for each command. Nil: none.
+    /// Gets a line for each command. Nil: commands are not logged.
     package var logger: Logger?
 
     package init(engine: Engine) { self.engine = engine }
@@ -51,7 +51,7 @@ package struct LimitUse: Sendable {
     /// The name under `limits` in the configuration.
     package var name: String
     package var max: Int
-    /// Nil: not counted.
+    /// How much of the limit is used. Nil: the use is not counted.
     package var used: Int?
 
     package init(name: String, max: Int, used: Int? = nil) {
@@ -61,7 +61,7 @@ package struct LimitUse: Sendable {
     }
 }
 
-/// What is known of interceptions.
+/// The authority of interception, and counts of connections.
 package struct InterceptionUse: Codable, Sendable {
     /// SHA-256 of the authority's certificate, in hexadecimal.
     package var authority: String

@@ -4,7 +4,7 @@ package struct ConfigurationValue: Sendable {
     package var key: String
     /// JSON text, as in a file. Secrets are masked already.
     package var value: String
-    /// Where it comes from: `default`, the name of a file or of a variable.
+    /// The source of the value: for example `default`, `command line`, or the name of a file or of a variable.
     package var source: String
 
     package init(key: String, value: String, source: String) {

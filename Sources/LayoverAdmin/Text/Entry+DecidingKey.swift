@@ -1,7 +1,7 @@
 import LayoverCore
 
 extension Entry {
-    /// The key of the configuration that decides what it waits for now; nil if none does.
+    /// The configuration key that decides what the entry waits for now; nil if no key does.
     func decidingKey(_ reachability: ReachabilityView) -> String? {
         let policy = "policies.\(policy.name)"
         switch state {

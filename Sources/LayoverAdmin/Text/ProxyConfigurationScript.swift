@@ -3,13 +3,13 @@ import LayoverText
 
 /// The script by which a browser learns of the proxy (proxy auto-configuration, `/proxy.pac`).
 struct ProxyConfigurationScript {
-    /// `PROXY host:port`. Nil: nothing goes through a proxy, as where it listens on a Unix socket.
+    /// `PROXY host:port`. Nil: browsers use no proxy, for example because Layover listens on a Unix socket.
     private let address: String?
 
     /// - Parameters:
     ///   - proxy: `http://host:port`, or `https://host:port` where browsers speak TLS to it.
-    ///   - host: By which the browser reaches this machine, without port, where the proxy listens on all its addresses. Nil: on others
-    ///     than that of `proxy` it does not.
+    ///   - host: The host by which the browser reaches this machine, without port, where the proxy listens on all its addresses. Nil: the
+    ///     browser uses the host of `proxy`.
     init(proxy: String?, host: String?) {
         guard let proxy, let url = URLComponents(string: proxy), let ownHost = url.host, let scheme = url.scheme else {
             address = nil
@@ -20,7 +20,7 @@ struct ProxyConfigurationScript {
         address = "\(isSecure ? "HTTPS" : "PROXY") \(host ?? literal):\(url.port ?? (isSecure ? 443 : 80))"
     }
 
-    /// What is on this machine goes there at once. Where Layover does not run, browsers go on without it.
+    /// Browsers reach this machine directly. Where Layover does not run, they go on without it.
     var text: String {
         """
         function FindProxyForURL(url, host) {

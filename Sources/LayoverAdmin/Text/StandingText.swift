@@ -158,7 +158,7 @@ struct StandingText {
         entry.lastCommand.flatMap { $0.name == .hold ? $0.author.text : nil } ?? "by a person"
     }
 
-    /// What the person said who gave the last command; nil if that was another one.
+    /// The reason given with the command; nil if it was not the last command, or no reason was given.
     private func reason(of command: EntryCommand) -> String? {
         guard let last = entry.lastCommand, last.name == command, let reason = last.reason else { return nil }
         return "Reason: \"\(reason)\"."

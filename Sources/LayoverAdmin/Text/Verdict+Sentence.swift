@@ -17,7 +17,7 @@ extension Verdict {
                 ? "The ticket failed: no automatic attempts are left."
                 : "The client got the policy's stand-in response (\(response.status)): no automatic attempts are left."
         case .fail(.preflight):
-            // It was dropped, or left to a person; a ticket that has failed is another thing.
+            // The preflight dropped the request or left it to a person; a ticket that has failed is another thing.
             "Not sent: \(Verdict.FailReason.preflight.clause)."
         case .fail(let reason):
             isTicket ? "The ticket failed: \(reason.clause)." : "The client got an error: \(reason.clause)."

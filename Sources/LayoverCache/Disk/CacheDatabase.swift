@@ -23,9 +23,9 @@ struct CacheDatabase: Sendable {
         // A value in a message could be a URL with a secret in it.
         configuration.publicStatementArguments = false
         configuration.prepareDatabase { database in
-            // It is only a cache: after a power cut the last responses may be forgotten.
+            // The database is only a cache: after a power cut the last responses may be forgotten.
             try database.execute(sql: "PRAGMA synchronous = NORMAL")
-            // What was purged is gone, also from the pages of the file.
+            // Purged responses are erased from the pages of the file too.
             try database.execute(sql: "PRAGMA secure_delete = ON")
         }
         let pool = try DatabasePool(path: path, configuration: configuration)

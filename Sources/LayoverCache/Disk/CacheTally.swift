@@ -13,7 +13,7 @@ struct CacheTally: Sendable {
     }
 }
 
-/// What a row leaves behind.
+/// The file and the size of a removed row.
 struct RemovedRow: Sendable {
     var file: String?
     var byteCount: Int

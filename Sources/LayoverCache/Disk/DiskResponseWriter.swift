@@ -15,7 +15,7 @@ final class DiskResponseWriter: ResponseWriter {
     }
 
     private let row: CacheRow
-    /// What the head said; nil if it said nothing.
+    /// The body length that the head announced; nil if the head announced none.
     private let announced: Int?
     private let cache: DiskResponseCache
     private let file: PartFile
@@ -98,7 +98,11 @@ final class DiskResponseWriter: ResponseWriter {
     // MARK: On a thread of the cache
 
     private func write() {
-        cache.threads.submit { self.writeNow() } orElse: { self.cancel() }
+        cache.threads.submit {
+            self.writeNow()
+        } orElse: {
+            self.cancel()
+        }
     }
 
     private func writeNow() {

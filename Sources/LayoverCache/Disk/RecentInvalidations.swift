@@ -19,7 +19,7 @@ struct RecentInvalidations: Sendable {
         changedAt[url] = max(now, changedAt[url] ?? now)
     }
 
-    /// Whether what was asked for then may be older than the last change. The same second counts as before it.
+    /// Whether a response requested at that time may be older than the last change. The same second counts as before it.
     func isOutdated(_ url: CacheURL, requestedAt: Int) -> Bool {
         requestedAt <= floor || changedAt[url].map { requestedAt <= $0 } ?? false
     }

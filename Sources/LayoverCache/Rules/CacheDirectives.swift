@@ -1,6 +1,6 @@
 /// The directives of a message's `Cache-Control` fields (RFC 9111 section 5.2).
 struct CacheDirectives: Sendable {
-    /// What a directive says about a number of seconds.
+    /// The number of seconds that a directive gives.
     enum Seconds: Sendable, Equatable {
         case absent
         /// The directive is there without an argument.

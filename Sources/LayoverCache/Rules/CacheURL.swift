@@ -9,7 +9,7 @@ struct CacheURL: Sendable, Hashable {
 
     var text: String { origin.description + target }
 
-    /// A reference in a field of a response to a request for this URL (RFC 3986 section 5.2); nil if it is none to http
+    /// A reference in a field of a response to a request for this URL (RFC 3986 section 5.2); nil if the reference is not to http
     /// or https.
     func resolving(_ reference: String) -> CacheURL? {
         let reference = String(ListText.trimmed(reference).prefix { $0 != "#" })

@@ -2,8 +2,8 @@ import LayoverCore
 
 /// With whose credentials a response was asked for (decision 0016).
 enum Credentials {
-    /// What a request says in them, so that equal bytes mean the same credentials; nil if it says nothing. Secret: only
-    /// a keyed digest of it is kept.
+    /// The credentials of a request, so that equal bytes mean the same credentials; nil if the request has none. Secret: only
+    /// a keyed digest of them is kept.
     static func canonical(of request: RequestFacts) -> [UInt8]? {
         var bytes: [UInt8] = []
         for name in CredentialFields.ofRequests {

@@ -1,4 +1,4 @@
-/// What a response to an unsafe request makes worthless (RFC 9111 section 4.4).
+/// The URLs whose kept responses a response to an unsafe request outdates (RFC 9111 section 4.4).
 enum InvalidationRule {
     /// The target itself and, on the same origin, what `Location` and `Content-Location` name. Empty after safe
     /// methods and after errors. Foreign URLs are left alone: else any server could empty the cache of another's.

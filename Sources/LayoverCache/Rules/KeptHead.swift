@@ -7,12 +7,12 @@ enum KeptHead {
     /// would log a user in again.
     private static let dropped: Set<String> = ["age", "content-length", "set-cookie", "set-cookie2", "trailer"]
 
-    /// What a 304 does not change (RFC 9111 section 3.2).
+    /// Fields that a 304 does not change (RFC 9111 section 3.2).
     private static let unchangedByRenewal: Set<String> = [
         "content-encoding", "content-length", "content-range", "content-type", "vary",
     ]
 
-    /// What a 304 says (RFC 9110 section 15.4.5).
+    /// Fields that a 304 repeats (RFC 9110 section 15.4.5).
     private static let inNotModified: Set<String> = [
         "cache-control", "content-location", "date", "etag", "expires", "last-modified", "vary",
     ]
@@ -49,7 +49,7 @@ enum KeptHead {
         case notModified
     }
 
-    /// The head to send; nil if what was kept is damaged.
+    /// The head to send; nil if the kept head is damaged.
     static func assembled(_ kept: ByteBuffer, age: Int, _ form: Form) -> ResponseHead? {
         var lines = kept
         var byteCount: Int?

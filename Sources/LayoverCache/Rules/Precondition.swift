@@ -12,7 +12,7 @@ enum Precondition {
     /// - Parameter answeredAt: Seconds since 1970, for a response without dates.
     static func verdict(on response: ResponseFacts, answeredAt: Int, to request: RequestFacts) -> Verdict {
         if request.fields.contains("if-match") || request.fields.contains("if-unmodified-since") { return .originOnly }
-        // They are ignored where the response without them would be no 2xx (RFC 9110 section 13.2.1).
+        // The conditions are ignored where the response without them would be no 2xx (RFC 9110 section 13.2.1).
         guard (200...299).contains(response.status) else { return .whole }
         let tags = request.fields.texts("if-none-match")
         if !tags.isEmpty { return matches(tags, response.fields.text("etag")) ? .notModified : .whole }

@@ -19,13 +19,13 @@ struct ResponseFacts: Sendable {
         directives = CacheDirectives(fields)
     }
 
-    /// Whether it may be given to everybody, whatever credentials the request carried: a shared cache could keep it
+    /// Whether the response may be given to everybody, whatever credentials the request carried: a shared cache could keep it
     /// too (RFC 9111 section 3.5). Where two directives contradict each other, the narrower counts.
     var isForEveryone: Bool {
         (directives.has("public") || directives.has("s-maxage")) && !directives.has("private")
     }
 
-    /// Seconds since 1970; nil if there is no such field or it is no date.
+    /// The date of a field in seconds since 1970; nil if the field is absent or is no date.
     ///
     /// - Parameter now: By which years of two digits are understood.
     func date(_ name: String, now: Int) -> Int? {

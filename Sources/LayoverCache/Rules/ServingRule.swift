@@ -42,7 +42,7 @@ enum ServingRule {
         return bound(response.directives.seconds("stale-if-error")) ?? .max
     }
 
-    /// A number that cannot be read counts as 0, the strictest; nil if there is none.
+    /// The seconds of a directive; 0, the strictest, if there is no readable number; nil if the directive is absent.
     private static func bound(_ seconds: CacheDirectives.Seconds) -> Int? {
         switch seconds {
         case .absent: nil

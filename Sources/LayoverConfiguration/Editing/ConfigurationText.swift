@@ -10,7 +10,7 @@ package struct ConfigurationText: Sendable {
         self.bytes = bytes
     }
 
-    /// What the text says under `proxy.users`, whether it is sound or not. Nil: it says nothing there.
+    /// The value of `proxy.users` in the text, whether it is sound or not. Nil: the text has no such key.
     package var users: JSONValue? {
         guard case .object(let members)? = try? JSONParser.parse(bytes), case .object(let proxy)? = members["proxy"] else { return nil }
         return proxy["users"]
@@ -48,7 +48,7 @@ package struct ConfigurationText: Sendable {
         bytes.replaceSubrange(range, with: value.indentedText(margin: margin, unit: unit).utf8)
     }
 
-    /// What a level is indented by: as the first indented line has it, or two spaces.
+    /// The indentation of one level: that of the first indented line, or two spaces.
     private var unit: String {
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
             let space = line.prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }

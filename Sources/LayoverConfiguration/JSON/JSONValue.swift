@@ -9,12 +9,12 @@ package indirect enum JSONValue: Sendable, Hashable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// What is said when something else is needed.
+    /// The message for a value of the wrong kind.
     func mismatch(_ needed: String) -> String {
         "expected \(needed), not \(excerpt)"
     }
 
-    /// What it is, as a message says it.
+    /// The kind of the value, as messages name it.
     package var kind: String {
         switch self {
         case .null: "null"

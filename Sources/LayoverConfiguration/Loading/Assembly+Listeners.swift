@@ -1,5 +1,5 @@
 extension Assembly {
-    /// What one key of a listener demands of another.
+    /// Checks the keys of the listeners that depend on each other.
     mutating func checkListeners() {
         let proxyListen = KeyAddress(section: .global, key: ["proxy", "listen"])
         let adminListen = KeyAddress(section: .global, key: ["admin", "listen"])

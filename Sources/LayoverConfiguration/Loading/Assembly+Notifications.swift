@@ -23,7 +23,7 @@ extension Assembly {
 }
 
 extension NotifySettings {
-    /// Nil: there is no webhook, or its URL was refused.
+    /// The webhook of notifications. Nil: there is no webhook, or its URL was refused.
     var route: Webhook? {
         guard let webhook, let url = try? WebAddress.parse(webhook.revealed) else { return nil }
         let target = (url.path.isEmpty ? "/" : url.path) + (url.query.map { "?" + $0 } ?? "")
@@ -32,8 +32,8 @@ extension NotifySettings {
 }
 
 extension Secret {
-    /// The key that it stands for: what follows `whsec_` is base64 (Standard Webhooks), anything else is taken as it is. Nil: it
-    /// cannot be decoded, or is empty.
+    /// The signing key in this secret: what follows `whsec_` is base64 (Standard Webhooks), any other text is the key itself. Nil: the
+    /// text cannot be decoded, or is empty.
     fileprivate var signingKey: Webhook.SigningKey? {
         let prefix = "whsec_"
         let encoded = revealed.hasPrefix(prefix) ? String(revealed.dropFirst(prefix.count)) : nil

@@ -8,7 +8,7 @@ enum CertificateFile {
     private static let begin = "-----BEGIN CERTIFICATE-----"
     private static let end = "-----END CERTIFICATE-----"
 
-    /// What is wrong with the file, without a full stop. Nil: nothing.
+    /// What is wrong with the file, without a full stop. Nil: the file is sound.
     static func complaint(_ path: String) -> String? {
         let bytes: [UInt8]
         do throws(ConfigurationError) {

@@ -4,7 +4,7 @@ package enum ConfigurationLoader {
     /// Reads the file, if there is one, and everything above it.
     ///
     /// - Parameters:
-    ///   - file: Path of the file; messages name it like this. Nil: there is none.
+    ///   - file: Path of the file; messages name it like this. Nil: there is no file.
     ///   - environment: All variables; only those that begin with `LAYOVER_` are looked at.
     ///   - overrides: Text by dotted path, as the command line has it.
     ///   - activated: Address of the socket that a service manager has bound, which is `proxy.listen` then.
@@ -37,7 +37,7 @@ package enum ConfigurationLoader {
     /// The same without a look at the disk.
     ///
     /// - Parameters:
-    ///   - text: The content of the file. Nil: there is none.
+    ///   - text: The content of the file. Nil: there is no file.
     ///   - name: Path of the file. Relative paths in values start at its folder, in whatever layer
     ///     they stand.
     package static func load(

@@ -10,7 +10,7 @@ package struct LoadedConfiguration: Sendable {
     let policies: [String: PolicySettings]
     let routes: [String: RouteSettings]
 
-    /// Who said what, by dotted path.
+    /// The source of each value, by dotted path.
     package var sources: [String: ValueSource] {
         Dictionary(entries.map { ($0.path, $0.source) }, uniquingKeysWith: { first, _ in first })
     }

@@ -2,7 +2,7 @@ import Foundation
 
 /// The file of a program that is named as in a shell.
 package enum ProgramFile {
-    /// The path of the executable file; nil: there is none.
+    /// The path of the executable file; nil if there is no such file.
     ///
     /// - Parameter name: A path, or a name without a slash that is looked for in `PATH`.
     package static func path(of name: String, environment: [String: String] = ProcessInfo.processInfo.environment) -> String? {

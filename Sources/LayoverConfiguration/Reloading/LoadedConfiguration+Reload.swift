@@ -8,8 +8,8 @@ extension LoadedConfiguration {
         )
     }
 
-    /// What is in force once the new configuration was loaded into a running process: its keys that take
-    /// effect at once, and this one's that need a restart.
+    /// The configuration in force once the new one was loaded into a running process: the new one's keys that take
+    /// effect at once, and this one's keys that need a restart.
     ///
     /// Compare the next reload with the result, so that what still needs a restart is said again.
     ///

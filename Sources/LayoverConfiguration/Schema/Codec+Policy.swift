@@ -84,7 +84,7 @@ extension Codec where Value == Policy.AsyncRule {
 
 /// The former values of `async`.
 enum AsyncWord {
-    /// Nil: the value is not one of them. The environment has them as text.
+    /// The rule that a former value meant. Nil: the value is no former one. The environment has former values as text.
     static func former(_ value: JSONValue) -> Policy.AsyncRule? {
         switch value {
         case .bool(true), .text("true"): .always

@@ -10,7 +10,7 @@ extension JSONValue {
 }
 
 extension [String: JSONValue] {
-    /// Reads one member; nil when it is not there.
+    /// Reads one member; nil if the member is absent.
     func read<Member>(_ name: String, by codec: Codec<Member>) throws(Refusal) -> Member? {
         guard let member = self[name] else { return nil }
         do throws(Refusal) {

@@ -28,7 +28,7 @@ struct Key<Root: Sendable>: Sendable {
     let typeName: String
     /// One sentence or two for the documentation.
     let summary: String
-    /// What this version refuses besides what is wrong in itself. Nil: nothing.
+    /// The note that this version does not support the key yet. Nil: this version supports the key.
     let laterNote: String?
     let secrecy: Secrecy
     /// When a reload changes what is in force.

@@ -11,7 +11,7 @@ enum NearestName {
         return best.0
     }
 
-    /// What is said about a name that is none of the known ones.
+    /// The message about an unknown name.
     static func complaint(_ name: String, known: [String]) -> String {
         if let nearest = of(name, among: known) { return "unknown key (did you mean \(nearest)?)" }
         // A list that fills the screen helps nobody.

@@ -14,7 +14,7 @@ struct PolicySettings: Sendable, Hashable {
     var onMaybeApplied: Policy.MaybeAppliedRule?
     var async: Policy.AsyncRule
     var clientGone: Policy.ClientGoneRule
-    /// Nil: the general one.
+    /// How long an attempt may go on without its client. Nil: `timeouts.unattended`.
     var unattended: Duration?
     var repeatable: Bool
     var priority: Int

@@ -2,7 +2,7 @@ extension ProxySettings {
     /// Longest name of a user, in bytes. Default: 128.
     private static let userByteCountMax = 128
 
-    /// Why a user cannot have this name; nil: it is allowed. RFC 7617 section 2 forbids colons and control characters.
+    /// Why a user cannot have this name; nil if the name is allowed. RFC 7617 section 2 forbids colons and control characters.
     package static func complaint(aboutUser name: String) -> String? {
         if name.isEmpty { return "the name of a user is empty" }
         if name.utf8.count > userByteCountMax { return "the name of a user has more than \(userByteCountMax) bytes" }

@@ -5,16 +5,16 @@ package import LayoverPasswords
 package struct ProxySettings: Sendable, Hashable {
     /// Certificate and key for clients that speak TLS to the proxy itself.
     package struct TLS: Sendable, Hashable {
-        /// PEM file. Nil: plain text. Default: nil.
+        /// PEM file of the certificate. Nil: clients speak without TLS. Default: nil.
         package var certificate: String?
-        /// PEM file. Default: nil.
+        /// PEM file of the certificate's key. Default: nil.
         package var key: String?
     }
 
     /// Where clients reach the proxy, behind a load balancer or outside a container.
     package struct PublicURL: Sendable, Hashable {
         package let origin: Origin
-        /// What a load balancer removes. Empty, or begins with a slash and does not end with one.
+        /// The prefix of paths that a load balancer removes. Empty, or begins with a slash and does not end with one.
         package let path: String
 
         init(origin: Origin, path: String) {
@@ -33,9 +33,9 @@ package struct ProxySettings: Sendable, Hashable {
     /// The name in `Via` and `Proxy-Status`: a token of at most 64 characters that begins with
     /// a letter. Default: layover.
     package var identity = "layover"
-    /// Event loops, and as many upstream workers. Nil: one for each core. Default: nil.
+    /// Event loops, and as many upstream workers. Nil: one event loop for each core. Default: nil.
     package var threads: Int?
-    /// Who carries HTTP/1.1 exchanges with origins.
+    /// The path of HTTP/1.1 exchanges with origins.
     package enum Upstream: String, Sendable, CaseIterable {
         case direct, libcurl
     }
@@ -45,7 +45,7 @@ package struct ProxySettings: Sendable, Hashable {
     /// Hosts that origin-form requests may name: lower case, without port, IPv6 in brackets.
     /// Default: localhost, 127.0.0.1, [::1].
     package var allowedHosts = ["localhost", "127.0.0.1", "[::1]"]
-    /// Permissions of the Unix domain socket. Nil: as the umask has it. Default: nil.
+    /// Permissions of the Unix domain socket. Nil: the umask decides. Default: nil.
     package var socketMode: Int?
     /// Password hashes by user name. Default: none.
     package var users: [String: PasswordHash] = [:]

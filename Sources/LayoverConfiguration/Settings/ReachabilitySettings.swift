@@ -4,7 +4,7 @@ package import LayoverCore
 package struct ReachabilitySettings: Sendable, Hashable {
     /// An HTTP request that is made to see whether the network works.
     package struct Probe: Sendable, Hashable {
-        /// An `http://` or `https://` address. Nil: no probe. Default: nil.
+        /// An `http://` or `https://` address to probe. Nil: there is no probe. Default: nil.
         package var url: Secret?
         /// Any other status means that somebody else answered: a captive portal. Default: 204.
         package var expectStatus = 204

@@ -2,7 +2,7 @@ import LayoverCore
 
 /// A route as the file spells it, with the keys of later versions.
 struct RouteSettings: Sendable, Hashable {
-    /// Nil: every host.
+    /// The hosts of the route. Nil: every host.
     var host: Route.HostPattern?
     var pathPrefix = "/"
     var methods: [String]?
@@ -20,7 +20,7 @@ struct RouteSettings: Sendable, Hashable {
     var http2 = false
     var allowAddresses: [String] = []
     var key: Secret?
-    /// How its upstream is reached. Nil: as those without a route.
+    /// How the route's upstream is reached. Nil: as an origin without a route.
     var upstreamProxy: Route.Way?
 
     func route(named name: String, policy: Policy) -> Route {
@@ -44,7 +44,7 @@ struct RouteSettings: Sendable, Hashable {
         return route
     }
 
-    /// What is wrong with it on such a listener. Nil: nothing.
+    /// What is wrong with the route on this listener. Nil: the route can be used.
     ///
     /// A browser sends no Sec-Fetch-Site to a plain-http address of a LAN, and `<img>` no Origin. So any page that is open on
     /// that LAN could use what the route sets, and only a key that the page does not know keeps it out.
@@ -53,7 +53,7 @@ struct RouteSettings: Sendable, Hashable {
         return "the route sets \(credentialField), and \(listen) is reachable from other machines, so a key is required"
     }
 
-    /// The name of a field that the route writes and that may hold a credential. Nil: there is none.
+    /// The name of a field that the route writes and that may hold a credential. Nil: the route writes no such field.
     private var credentialField: String? {
         let names = Array(setFields.keys) + Array(addFields.keys)
         // `Idempotency-Key` proves nothing.

@@ -2,18 +2,18 @@ package import LayoverCore
 
 /// Where requests and bodies are kept.
 package struct StoreSettings: Sendable, Hashable {
-    /// The database. Nil: see `file`. Default: nil.
+    /// The database. Nil: `fileName` in `standardFolder`. Default: nil.
     package var path: String?
     /// The folder of the database where `path` is nil. Default: the folder of the configuration file, which `run` replaces by
     /// that of the service or the user.
     package var standardFolder = ""
-    /// A PostgreSQL database that several instances share. Nil: the one at `path`. Default: nil.
+    /// A PostgreSQL database that several instances share. Nil: the database is the file at `path`. Default: nil.
     package var url: Secret?
     /// A file with the password for `url`. Default: nil.
     package var passwordFile: String?
     /// The key that secrets are encrypted with. Nil: `store.key` beside the database. Default: nil.
     package var keyFile: String?
-    /// The folder of body files. Nil: see `spoolFolder`. Default: nil.
+    /// The folder of body files. Nil: the folder `spool` beside the database. Default: nil.
     package var spool: String?
     /// Names of fields whose values are stored encrypted, in any case; a list is all that the operator wants. Nil: the credential fields
     /// that are known, and all fields that routes set or add. Default: nil.

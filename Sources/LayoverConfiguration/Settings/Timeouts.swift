@@ -36,9 +36,9 @@ package enum FirstByteLimit: Sendable, Hashable {
     case off
     case after(Duration)
 
-    /// While a client holds; nil: no limit.
+    /// The limit while a client holds; nil: there is no limit.
     package var held: Duration? { if case .after(let limit) = self { limit } else { nil } }
 
-    /// For a ticket; nil: no limit. Standard: 5 minutes.
+    /// The limit for a ticket; nil: there is no limit. Standard: 5 minutes.
     package var ticket: Duration? { self == .standard ? .seconds(300) : held }
 }

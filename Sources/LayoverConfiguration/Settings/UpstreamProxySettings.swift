@@ -2,7 +2,7 @@ package import LayoverCore
 
 /// The proxy that upstreams are reached through.
 package struct UpstreamProxySettings: Sendable, Hashable {
-    /// Nil: none. Default: nil.
+    /// The parent proxy of all upstreams but the exceptions. Nil: there is no such proxy. Default: nil.
     package var url: ParentProxy?
     /// Hosts that are reached without it. Default: none.
     package var noProxy: [ParentProxyRules.Exception] = []

@@ -44,7 +44,7 @@ package struct Failure: Sendable, Hashable {
     /// Follows the name of an alert.
     package static let clientCertificateHint = "It requires a client certificate, and Layover has none."
 
-    /// What is remembered of a response that is not delivered because its status is retried.
+    /// The failure that stands for a response that is not delivered because its status is retried.
     ///
     /// - Parameter isMade: Whether a rehearsal made it.
     package static func answered(_ status: Int, isMade: Bool = false) -> Failure {

@@ -27,7 +27,7 @@ package struct TLSAlert: Sendable, Hashable {
     private static let handshakeFailure = 40
     private static let certificateRequired = 116
 
-    /// Its name in RFC 8446; nil for one that is not listed here.
+    /// The alert's name in RFC 8446; nil for an alert that is not listed here.
     package var name: String? {
         switch number {
         case 40: "handshake_failure"

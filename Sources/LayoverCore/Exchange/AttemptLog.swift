@@ -36,7 +36,7 @@ package struct AttemptLog: Sendable, Hashable {
         return log
     }
 
-    /// What was to be a retry became something else after all.
+    /// Replaces the verdict of the last attempt: the retry that was to follow it became something else.
     mutating func amendLast(_ verdict: Verdict) {
         guard !records.isEmpty else { return }
         records[records.count - 1].verdict = verdict

@@ -8,9 +8,9 @@ package struct AttemptRecord: Sendable, Hashable {
     package var path: AttemptPath?
     /// Nil while it is under way.
     package var endedAt: Timestamp?
-    /// Nil where it did not fail.
+    /// The failure of the attempt; nil if it did not fail.
     package var failure: Failure?
-    /// The status of its response; nil where there was none.
+    /// The status of the response; nil if no response came.
     package var status: Int?
     /// How the connection of an attempt that did not fail was.
     package var connection: ConnectionFacts?
@@ -45,7 +45,7 @@ package struct AttemptProgress: Sendable, Hashable {
     }
 }
 
-/// What is known of the connection that an attempt used.
+/// Facts about the connection that an attempt used.
 package struct ConnectionFacts: Sendable, Hashable {
     package var localAddress: String?
     /// Says too where a rehearsal had a part in the response.
@@ -68,7 +68,7 @@ package enum AttemptTrigger: String, Sendable, Hashable, CaseIterable {
     case arrival
     /// The request is the one that tests the way to an origin whose gate is shut.
     case canary
-    /// Its delay is over.
+    /// The delay of the entry is over.
     case dueTime
     /// The network or the origin became reachable.
     case reachability

@@ -84,7 +84,7 @@ package struct AttemptRules: Sendable {
 
     // MARK: Failures
 
-    /// Its attempt was cut off after a byte had left, and its outcome is not waited for.
+    /// The attempt was cut off after a byte had left, and nobody waits for its outcome.
     package mutating func wasCutOffSending() { counts.mayHaveBeenApplied = true }
 
     /// Decides what follows a failed attempt. Rows of the contract's table, top to bottom.
@@ -178,7 +178,7 @@ package struct AttemptRules: Sendable {
         return .park(.init(delay: .zero, shutsGate: false, rule: isAbandonedByMode ? .offline : .networkChanged))
     }
 
-    /// What follows a failure where another attempt must not, or cannot, be made; nil where it may.
+    /// The verdict on a failure if another attempt must not, or cannot, be made; nil if one may be made.
     private func verdictOnRepetition(of request: RequestSummary, after failure: Failure) -> Verdict? {
         guard request.canBeSentFromTheStart else {
             return .fail(failure.evidence == .neverSent || request.mayBeSentTwice ? .bodyNotReplayable : .maybeApplied)
@@ -216,7 +216,7 @@ package struct AttemptRules: Sendable {
         return .park(parking)
     }
 
-    /// It may have been applied, and must not act twice.
+    /// The verdict on a request that may have been applied, and must not act twice.
     private func verdictOnRisk(_ failure: Failure) -> Verdict {
         guard policy.maybeAppliedRule(isTicket: isTicket) == .ask else { return .fail(.maybeApplied) }
         return ask(.maybeApplied, .onMaybeApplied, failure)
@@ -254,7 +254,7 @@ package struct AttemptRules: Sendable {
 
     // MARK: Responses
 
-    /// How long a response asks all requests of the policy to stay away; nil if it does not.
+    /// How long all requests of the policy stay away after a response; nil if they do not pause.
     package func pause(after response: ResponseSummary) -> Duration? {
         guard policy.pausesOrigins, policy.retryOn.contains(where: { $0.matches(status: response.status) }) else { return nil }
         return response.retryAfter.flatMap { $0 > .zero && $0 <= policy.retryAfterMax ? $0 : nil }

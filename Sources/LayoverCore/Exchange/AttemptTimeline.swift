@@ -2,7 +2,7 @@
 package struct AttemptTimeline: Sendable {
     /// The attempt under way.
     package private(set) var begun: (number: Int, trigger: AttemptTrigger, at: Timestamp)?
-    /// Who carries it.
+    /// The path of the attempt under way.
     private var path: AttemptPath?
     /// Attempts that ended since the engine was told last.
     private var records: [AttemptRecord] = []
@@ -14,7 +14,7 @@ package struct AttemptTimeline: Sendable {
         path = nil
     }
 
-    /// Who carries the attempt under way.
+    /// Sets the path of the attempt under way.
     package mutating func goes(by path: AttemptPath?) { self.path = path }
 
     /// Writes down the attempt that has ended.

@@ -4,14 +4,14 @@
 /// (`mayBeOne`): being too careful costs nothing there, nor where fields are shown. The fields that `Connection` may not nominate and that
 /// trailers may not hold (`KnownField`) are those of the standards alone, and others that frame and route.
 package enum CredentialFields {
-    /// What a client proves itself with to an origin, in lower case. In the order in which the cache digests them: another
+    /// Fields by which a client proves itself to an origin, in lower case. In the order in which the cache digests them: another
     /// order would be another digest, and what is kept on disk would not be found.
     package static let ofRequests = ["api-key", "authorization", "cookie", "x-access-token", "x-api-key", "x-auth-token"]
 
-    /// What a client proves itself with to this proxy, in lower case. It goes neither upstream nor to the disk.
+    /// The field by which a client proves itself to this proxy, in lower case. It goes neither upstream nor to the disk.
     package static let ofProxy = "proxy-authorization"
 
-    /// What an origin gives for `Cookie`, in lower case.
+    /// The field in which an origin sends values for `Cookie`, in lower case.
     package static let ofResponses = "set-cookie"
 
     /// Fields that the store seals by default (`store.encryptFields`): the same as `ofRequests`. The name `Cookie` means `Set-Cookie`

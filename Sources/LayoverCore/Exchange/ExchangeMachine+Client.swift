@@ -4,7 +4,7 @@ extension ExchangeMachine {
 
     /// The state of the loop when a request may go for the first time.
     package struct Arrival: Sendable {
-        /// The trouble of its origin or its parent proxy; nil: none.
+        /// The trouble of the request's origin or parent proxy; nil if there is none.
         package var notice: OriginNotice?
         package var isInLane: Bool
         /// Whether the store, and with it the tickets of its lane, has not been read yet.
@@ -58,11 +58,11 @@ extension ExchangeMachine {
         package var hasBegunSending: Bool
         /// Whether requests with the same key may be waiting for the response that has begun.
         package var mayBeShared = false
-        /// Whether its response is here, but for an end that is withheld until the request is sent.
+        /// Whether the response is here, but for an end that is withheld until the request is sent.
         package var onlyNeedsRequestSent = false
         /// Whether tickets are kept.
         package var keepsTickets = false
-        /// Why it can be no ticket; nil: it can.
+        /// Why the request can be no ticket; nil if it can be one.
         package var adoptionObstacle: AdoptionObstacle?
 
         package init(purpose: RequestPurpose, method: String, isComplete: Bool, hasBegunSending: Bool) {
@@ -166,7 +166,7 @@ extension ExchangeMachine {
         case leave
     }
 
-    /// - Parameter failure: That of the last attempt; nil if none was made.
+    /// - Parameter failure: The failure of the last attempt; nil if no attempt was made.
     package func wouldWaitBehindClosedInput(_ departure: Departure, after failure: Failure?) -> ClosedInputStep {
         if isLeftBehind(departure) { return .adopt }
         guard let failure else { return .leave }
@@ -291,8 +291,8 @@ extension ExchangeMachine {
         return .compare
     }
 
-    /// Its client has waited as long as it wants.
+    /// The client has waited as long as it wants.
     ///
-    /// - Returns: Whether it waits for the key, so that the engine is told.
+    /// - Returns: Whether the request waits for its key, so that the engine is told.
     package mutating func keyWaitEnded() -> Bool { isSearchingKey && key.waitEnded() }
 }

@@ -3,15 +3,15 @@ extension ExchangeMachine {
     /// What follows the response to the request for the rest, or bytes of it that cannot be right.
     package enum ContinuationStep: Sendable, Hashable {
         case goOn
-        /// It is a response of its own: what came before is of no use any more.
+        /// The response takes the place of the part that came before it.
         case replace
-        /// The attempt came to nothing.
+        /// The attempt failed.
         case failed(FailureStep)
     }
 
     /// What follows bytes of it.
     package enum ContinuationBytesStep: Sendable, Hashable {
-        /// They are passed on, but for so many at the beginning that the recipient has.
+        /// The bytes are passed on, except those at the beginning that the recipient already has.
         case pass(skipping: Int)
         case refused(ContinuationRefusal)
     }
@@ -36,7 +36,7 @@ extension ExchangeMachine {
             failure.evidence = .maybeApplied
             let verdict = rules.verdictOnContinuation(
                 failure, sending: circumstances.request, retryAfter: head.retryAfter, using: &generator)
-            // It is not asked for again, so the last response counts, as it does where none had begun.
+            // The rest is not asked for again, so the last response counts, as it does if no response had begun.
             if holder != .client, !verdict.sendsAgain {
                 forgetPart()
                 return .replace
@@ -69,7 +69,7 @@ extension ExchangeMachine {
         resumable = nil
     }
 
-    /// - Parameter head: The response that asks to come later; nil where there is none.
+    /// - Parameter head: The response that asks to come later; nil if no response does.
     private mutating func follows(
         _ verdict: Verdict, _ failure: Failure, _ head: ResumeFacts?, in circumstances: Circumstances
     ) -> FailureStep {

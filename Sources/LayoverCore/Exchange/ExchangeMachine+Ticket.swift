@@ -6,9 +6,9 @@ extension ExchangeMachine {
         case never
         /// Before any attempt.
         case atOnce
-        /// When it has waited as long as it wants.
+        /// When the client has waited as long as it wants.
         case afterWait
-        /// When its time on the connection is over.
+        /// When the client's time on the connection is over.
         case atEnd
         /// When the origin is away.
         case whenAway
@@ -71,7 +71,7 @@ extension ExchangeMachine {
 
     /// All of the body is there.
     ///
-    /// - Returns: Nil where it was not waited for.
+    /// - Returns: Nil if nothing waited for the body.
     package mutating func bodyWasRead(hasTokens: Bool) -> BodyStep? {
         guard phase == .collecting(for: .ticket) || ticketProgress == .readingBody else { return nil }
         if ticketProgress == .readingBody { ticketProgress = .none }
@@ -153,7 +153,7 @@ extension ExchangeMachine {
         return true
     }
 
-    /// Whether the engine is asked for a ticket again, after it had none: its client goes on waiting on its connection.
+    /// Whether the engine is asked again after it had no ticket to give: the client goes on waiting on its connection.
     package var asksAgain: Bool {
         switch ticketMoment {
         case .afterWait, .atOnce, .away: holder == .client && phase != .ended

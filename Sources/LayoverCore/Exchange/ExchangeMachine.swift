@@ -3,11 +3,11 @@
 /// Facts go in with their time, and actions come out. Attempts for a client, the store or the cache
 /// are made, counted, judged and recorded here, and nowhere else.
 package struct ExchangeMachine: Sendable {
-    /// Who the response is for, whether it is still there or not.
+    /// The recipient of the response, whether it is still there or not.
     package enum Holder: Sendable, Hashable {
-        /// Reads as it comes: past the head there is no going back.
+        /// The client reads the response as it comes: past the head there is no going back.
         case client
-        /// It is a ticket. `isStored`: the store has the request already, so that its next attempt gets an exchange of its own.
+        /// The request is a ticket. `isStored`: the store has the request already, so that its next attempt gets an exchange of its own.
         case store(isStored: Bool)
         case cache
     }
@@ -38,7 +38,7 @@ package struct ExchangeMachine: Sendable {
     /// What follows a response.
     package enum ResponseStep: Sendable, Hashable {
         case deliver(Verdict)
-        /// It is held back until the engine says whether another attempt may be made.
+        /// The response is held back until the engine says whether another attempt may be made.
         case offer(Failure, Verdict.Parking)
         case standIn(StandInResponse, Failure)
     }
@@ -277,7 +277,7 @@ package struct ExchangeMachine: Sendable {
 
     /// Decides what follows the failure for which the rest of the request was waited for: all of it has come, or no more of it can be kept.
     ///
-    /// - Returns: Nil if nothing was waited for.
+    /// - Returns: Nil if no failure waited for the request.
     package mutating func collected(
         in circumstances: Circumstances, using generator: inout some RandomNumberGenerator
     ) -> FailureStep? {
@@ -316,7 +316,7 @@ package struct ExchangeMachine: Sendable {
 
     /// The step after the abort of an attempt whose request was still being read.
     ///
-    /// - Returns: Nil: nobody did.
+    /// - Returns: Nil if nobody aborted the attempt.
     package mutating func abortedBeforeStart(
         using generator: inout some RandomNumberGenerator
     ) -> (Failure, Verdict.Parking)? {

@@ -2,7 +2,7 @@
 package enum ExchangePhase: Sendable, Hashable {
     /// The request of a ticket is being read from the store; its attempt is due.
     case loading
-    /// Its client is still sending the request, which is needed whole.
+    /// The client is still sending the request, which is needed whole.
     case collecting(for: Use)
     /// Something is looked for before an attempt, or in place of one.
     case searching(Search)
@@ -14,19 +14,19 @@ package enum ExchangePhase: Sendable, Hashable {
     case attempting
     /// A response has come whose status is worth another attempt; whether one is made is still to be said.
     case offering
-    /// It waits in the pending set.
+    /// The request waits in the pending set.
     case parked
     /// The response is on its way to its recipient.
     case delivering
-    /// Its client is gone. Its attempt goes on, so that its outcome is known, others get its response, or the rest of its request is sent.
+    /// The client is gone. The attempt goes on, so that its outcome is known, others get the response, or the rest of the request is sent.
     case unattended
-    /// Nothing more is done for its recipient.
+    /// Nothing more is done for the recipient.
     case ended
 
     package enum Use: Sendable, Hashable, CaseIterable {
-        /// Its client waits for the response, for some time at least.
+        /// The client waits for the response, for some time at least.
         case attempt
-        /// Its client is told of the ticket at once.
+        /// The client is told of the ticket at once.
         case ticket
         /// An attempt has failed that may have been applied. Another one is made if all of the request comes.
         case verdict

@@ -16,13 +16,13 @@ package struct KeySearch: Sendable {
         case attempt
         /// As `attempt`, and a ticket is asked for: its client has waited as long as it wants.
         case attemptAsTicket
-        /// The proxy is being stopped, so that no attempt is made.
+        /// The request waits, as long as its client and its policy let it. Only the whole body shows whether the requests are equal.
         case answerCutOff
         /// The request waits, as long as its client and its policy let it. Whether it is the same request says all of its body.
         case wait
         /// As `wait`, and its client is to be told of a ticket now: the request that goes is to become one.
         case waitForTicket
-        /// Its client has closed its side, so no later response could reach it.
+        /// The client has closed its side, so no later response could reach it.
         case leave
         /// The rest of the body is read, only to be compared.
         case compare
@@ -42,14 +42,14 @@ package struct KeySearch: Sendable {
 
     private var standing = Standing.asked
 
-    /// Whether it waits for the outcome of another request.
+    /// Whether the request waits for the outcome of another one.
     var awaitsOutcome: Bool { if case .waiting(for: .outcome, _) = standing { true } else { false } }
-    /// Whether it waits for an outcome or for the store, and nothing of it was sent.
+    /// Whether the request waits for an outcome or for the store, and nothing of it was sent.
     var isWaiting: Bool { if case .waiting = standing { true } else { false } }
     var isReserved: Bool { if case .reserved = standing { true } else { false } }
     var hasOutcome: Bool { if case .given = standing { true } else { false } }
 
-    /// - Returns: Whether its client has waited as long as it wants, and is still to be told of its ticket.
+    /// - Returns: Whether the client has waited as long as it wants, and is still to be told of its ticket.
     mutating func isFree() -> Bool {
         defer { standing = .reserved }
         return if case .waiting(_, let isDue) = standing { isDue } else { false }
@@ -69,7 +69,7 @@ package struct KeySearch: Sendable {
 
     mutating func outcomeCame() { standing = .given }
 
-    /// - Returns: Whether it waits for its key.
+    /// - Returns: Whether the request waits for its key.
     mutating func waitEnded() -> Bool {
         guard case .waiting(let awaited, _) = standing else { return false }
         standing = .waiting(for: awaited, isDue: true)

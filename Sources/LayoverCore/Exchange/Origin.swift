@@ -21,12 +21,12 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
         self.port = port ?? scheme.defaultPort
     }
 
-    /// Whether it is on this machine by its name or address (RFC 6761 section 6.3, RFC 1122 section 3.2.1.3).
+    /// Whether the host is this machine by its name or address (RFC 6761 section 6.3, RFC 1122 section 3.2.1.3).
     package var isLoopback: Bool {
         host == "localhost" || host.hasSuffix(".localhost") || host == "::1" || host.hasPrefix("127.")
     }
 
-    /// Whether it is on this machine or near it, by its name or address: an address for private use or of one link (RFC 1918,
+    /// Whether the host is this machine or near it, by its name or address: an address for private use or of one link (RFC 1918,
     /// RFC 3927, RFC 4193, RFC 4291 section 2.5.6), a name of one label, or one under `local` (RFC 6762).
     package var isNear: Bool {
         if isLoopback || host.hasSuffix(".local") { return true }

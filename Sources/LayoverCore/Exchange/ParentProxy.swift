@@ -39,7 +39,7 @@ package final class ParentProxy: Sendable {
     }
 
     package var hasCredentials: Bool { !user.isEmpty || !password.revealed.isEmpty }
-    /// Whether it takes requests of HTTP, and not only connections.
+    /// Whether the parent proxy takes requests of HTTP, and not only connections.
     package var speaksHTTP: Bool { scheme != .socks5h }
     package var isSecure: Bool { scheme == .https }
 }

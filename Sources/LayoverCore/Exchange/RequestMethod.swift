@@ -3,7 +3,7 @@
 /// Methods are case-sensitive (section 9.1), and an unknown one may change anything. The methods that a preflight may
 /// use, and those whose responses the cache keeps, are fewer on purpose.
 package enum RequestMethod {
-    /// Whether it asks for no change (section 9.2.1; QUERY: RFC 10008).
+    /// Whether the method asks for no change (section 9.2.1; QUERY: RFC 10008).
     package static func isSafe(_ method: String) -> Bool {
         switch method {
         case "GET", "HEAD", "OPTIONS", "TRACE", "QUERY": true

@@ -25,10 +25,10 @@ package struct RequestSummary: Sendable, Hashable {
         self.hasPrecondition = hasPrecondition
     }
 
-    /// Whether sending it twice does no harm.
+    /// Whether sending the request twice does no harm.
     package var mayBeSentTwice: Bool { repeatability.mayBeSentTwice }
 
-    /// Whether it may be sent again after an attempt that may have been applied.
+    /// Whether the request may be sent again after an attempt that may have been applied.
     package var isRepeatable: Bool {
         mayBeSentTwice && isWhole
     }
@@ -36,14 +36,14 @@ package struct RequestSummary: Sendable, Hashable {
     /// Whether the body is there to its end, so that the request can be sent once more as it is.
     package var isWhole: Bool { body == .none || body == .captured }
 
-    /// Whether it can be sent as if for the first time, after an attempt that sent nothing.
+    /// Whether the request can be sent as if for the first time, after an attempt that sent nothing.
     package var canBeSentFromTheStart: Bool { body != .lost && body != .brokenOff }
 }
 
 /// Facts of a response that the rules need.
 package struct ResponseSummary: Sendable, Hashable {
     package var status: Int
-    /// The wait that the origin asks for (RFC 9110 section 10.2.3). Nil: it does not say.
+    /// The wait that the origin asks for (RFC 9110 section 10.2.3). Nil: the response names no wait.
     package var retryAfter: Duration?
     /// Whether the origin says that another attempt is of no use.
     package var forbidsRetry: Bool

@@ -18,9 +18,9 @@ package struct RejectionMemory: Sendable {
 
     /// A client, and a host that it connects to.
     package struct Pair: Hashable, Sendable {
-        /// Its address, without the port.
+        /// The client's address, without the port.
         package var client: String
-        /// As in CONNECT.
+        /// The host, as in CONNECT.
         package var host: String
 
         package init(client: String, host: String) { (self.client, self.host) = (client, host) }

@@ -2,7 +2,7 @@
 package enum TLSRejection: Sendable, Hashable {
     /// The client said so.
     case certain
-    /// It closed behind our certificate, or behind the handshake without a request. Clients do that for other reasons too.
+    /// The client closed behind our certificate, or behind the handshake without a request. Clients do that for other reasons too.
     case possible
 
     /// - Parameter alert: Of the client (RFC 8446 section 6.2): bad_certificate 42 to certificate_unknown 46, and unknown_ca 48.

@@ -3,7 +3,7 @@ package enum InternationalName {
     /// Of a label that stands for a name in another alphabet.
     private static let prefix = Array("xn--".utf8)
 
-    /// The name as people write it. Nil: no label of it is such a one that can be read.
+    /// The name as people write it. Nil: no label of the name can be converted.
     package static func readable(_ host: String) -> String? {
         var host = host
         guard host.withUTF8({ ASCIIScan.contains(prefix, in: $0) }) else { return nil }

@@ -45,7 +45,7 @@ package struct NotificationEvent: Sendable, Hashable {
     }
 }
 
-/// What is sent as one notification: the events since the one before.
+/// One notification: the events since the one before.
 package struct Notification: Sendable, Hashable {
     /// The most urgent one, and of those the oldest.
     package let first: NotificationEvent

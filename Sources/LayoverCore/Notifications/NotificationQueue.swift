@@ -45,7 +45,10 @@ package struct NotificationQueue: Sendable {
     /// An outage comes to need a person when the attempts of its requests are used up.
     private mutating func noteDecision(of incident: Incident, _ now: Timestamp) {
         guard incident.kind == .outage else { return }
-        guard incident.manualOnly, incident.waiting > 0 else { return _ = asking.remove(incident.id) }
+        guard incident.manualOnly, incident.waiting > 0 else {
+            _ = asking.remove(incident.id)
+            return
+        }
         if asking.insert(incident.id).inserted { add(.needsDecision, incident, now) }
     }
 
@@ -66,7 +69,7 @@ package struct NotificationQueue: Sendable {
 
     // MARK: Notifications
 
-    /// When the next notification is to be sent; nil: there is nothing to tell.
+    /// When the next notification is to be sent; nil if no event waits.
     package var dueAt: Timestamp? {
         guard let first = waiting.first else { return nil }
         let gathered = first.at + Self.gathering

@@ -3,7 +3,7 @@ package struct Webhook: Sendable, Hashable {
     package var origin: Origin
     /// Path and query. It is written into a request when it is sent, and is not kept with it: it often holds a key.
     package var target: Secret
-    /// What signs the requests (`notify.secret`); nil: they are not signed.
+    /// The key that signs the requests (`notify.secret`); nil if they are not signed.
     package var key: SigningKey?
 
     package init(origin: Origin, target: Secret, key: SigningKey?) {

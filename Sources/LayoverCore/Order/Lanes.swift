@@ -23,7 +23,7 @@ struct Lanes: Sendable {
     /// The name as it is kept already: a million copies of it would be a lot of room.
     func shared(_ lane: String) -> String { states.index(forKey: lane).map { states[$0].key } ?? lane }
 
-    /// Whether its first entry is not the one that is known as its front: a portion of a restored lane came late.
+    /// Whether the lane's first entry is not the one that is known as its front: a portion of a restored lane came late.
     func isBehind(_ lane: String) -> Bool { states[lane].map { $0.first != $0.front } ?? false }
 
     mutating func join(_ id: EntryID, _ lane: String, sequence: Int) {
@@ -63,7 +63,7 @@ struct Lanes: Sendable {
 
 /// One lane: the entries that keep their order among themselves, by their order of acceptance.
 struct LaneState: Sendable {
-    /// What an entry is to a lane.
+    /// The relation of an entry to its lane.
     enum Standing: Sendable { case member, passedOver, gone }
 
     /// Those whose turn is to come. Whether one has left, or is passed over, is found out when it is the first.

@@ -54,7 +54,7 @@ package struct OriginGate: Sendable {
         if let canaryAt { self.canaryAt = min(canaryAt, time) }
     }
 
-    /// What a response says of its origin.
+    /// The state of the origin, as a response shows it.
     package enum Health: Sendable {
         case well
         /// The response is asked for again: the window gets narrower.
@@ -79,7 +79,7 @@ package struct OriginGate: Sendable {
         isUnconfirmed = false
     }
 
-    /// Whether it is open and its window is as wide as it gets.
+    /// Whether the gate is open and its window is as wide as it gets.
     var isFullyOpen: Bool { !isShut && window == windowMax }
 
     /// A connection stands, TLS included. Until a response comes, each one lets one more follow, so that a slow one keeps

@@ -64,7 +64,7 @@ struct OriginState: Sendable {
     /// How many big bodies may be under way at once: half of the window, and always one.
     private var bigCountMax: Int { gate.isShut ? 1 : max(1, gate.window / 2) }
 
-    /// Whether one of those that wait may start.
+    /// Whether one of the waiting entries may start.
     func admits(now: Timestamp) -> Bool {
         entryCount > underWay && gate.admits(underWay: underWay, freshUnderWay: freshUnderWay, now: now)
     }
@@ -223,7 +223,7 @@ struct OriginState: Sendable {
 
     /// Pays for the retry of a status.
     ///
-    /// - Returns: False if the retry must not be made. The grant is nil where nothing bounds it.
+    /// - Returns: False if the retry must not be made. The grant is nil if the policy has no budget.
     mutating func pay(for policy: Policy) -> (isPaid: Bool, grant: RetryBudget.Grant?) {
         changePacing(of: policy.name) { $0.pay(policy.budget) }
     }

@@ -41,7 +41,7 @@ struct StatusPacing: Sendable {
     init(windowMax: Int) { self.windowMax = windowMax }
 
     var keptCount: Int { kept.count + owing.count }
-    /// Whether it says nothing that is not known without it.
+    /// Whether this pacing says nothing that is not known without it.
     var isIdle: Bool { entryCount == 0 && pause == nil && budget == nil }
 
     mutating func joined() { entryCount += 1 }
@@ -173,7 +173,7 @@ struct StatusPacing: Sendable {
 
     /// Pays for the retry of a status.
     ///
-    /// - Returns: False if the retry must not be made. The grant is nil where nothing bounds it.
+    /// - Returns: False if the retry must not be made. The grant is nil if there is no budget.
     mutating func pay(_ bound: Policy.Budget?) -> (isPaid: Bool, grant: RetryBudget.Grant?) {
         guard let bound else { return (true, nil) }
         openBudget(bound)

@@ -8,15 +8,15 @@ package enum LaneRule: Sendable, Hashable {
     case field(String)
 }
 
-/// What an undecided entry means for those behind it in its lane.
+/// The effect of an undecided entry on the entries behind it in its lane.
 package enum UndecidedInLane: String, Sendable, Hashable, CaseIterable {
-    /// They wait until a person has decided.
+    /// The entries behind it wait until a person has decided.
     case block
-    /// They go on without it.
+    /// The entries behind it go on without it.
     case skip
 }
 
-/// What a request means for older ones to the same address that have not been sent.
+/// The effect of a request on older ones to the same address that have not been sent.
 package enum CoalesceRule: String, Sendable, Hashable, CaseIterable {
     case none
     /// A PUT takes the place of an older PUT.

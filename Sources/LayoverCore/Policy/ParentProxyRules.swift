@@ -11,7 +11,7 @@ package struct ParentProxyRules: Sendable, Hashable {
         case network(String)
     }
 
-    /// Nil: there is none. Default: nil.
+    /// The parent proxy of all origins but the exceptions. Nil: there is no such proxy. Default: nil.
     package var general: ParentProxy?
     package var exceptions: [Exception] = []
 

@@ -31,7 +31,7 @@ package struct Policy: Sendable, Hashable {
     package enum ExhaustedRule: Sendable, Hashable {
         /// The last failure is told to the client, or its last response delivered.
         case fail
-        /// It stays in the set, undecided, until a person or its deadline ends that.
+        /// The request stays in the set, undecided, until a person or its deadline ends that.
         case ask
         /// The client gets this response instead.
         case standIn(StandInResponse)
@@ -41,15 +41,15 @@ package struct Policy: Sendable, Hashable {
     package enum MaybeAppliedRule: String, Sendable, CaseIterable {
         /// The client is told at once.
         case fail
-        /// It waits, undecided, for a person.
+        /// The request waits, undecided, for a person.
         case ask
     }
 
     /// What happens to a response whose status is retried when the budget is spent.
     package enum SpentRule: String, Sendable, CaseIterable {
-        /// Its request waits until others are done.
+        /// The request waits until others are done.
         case wait
-        /// It is delivered. Nor does a `Retry-After` pause the origin.
+        /// The response is delivered. Nor does a `Retry-After` pause the origin.
         case deliver
     }
 
@@ -77,7 +77,7 @@ package struct Policy: Sendable, Hashable {
     package var holdMax: Duration = .seconds(600)
     /// Longest life of an entry, counted from the moment its request was parked. Default: 24 hours.
     package var lifetime: Duration = .seconds(24 * 3600)
-    /// What is worth another attempt. Default: connectivity.
+    /// The outcomes that are worth another attempt. Default: connectivity.
     package var retryOn: [RetryCondition] = [.connectivity]
 
     /// Whether a response may be asked for again.
@@ -97,7 +97,7 @@ package struct Policy: Sendable, Hashable {
     package var retryAfterMax: Duration = .seconds(3600)
     /// Default: fail.
     package var onExhausted = ExhaustedRule.fail
-    /// Nil: `fail` while a client holds, `ask` for tickets. Default: nil.
+    /// The rule for failures that may have been applied. Nil: `fail` while a client holds, `ask` for tickets. Default: nil.
     package var onMaybeApplied: MaybeAppliedRule?
     /// Default: whenAway.
     package var async = AsyncRule.whenAway
@@ -109,7 +109,7 @@ package struct Policy: Sendable, Hashable {
     package var repeatable = false
     /// 0 (first) to 7 (last) among the entries of one origin (RFC 9218). Default: 3.
     package var priority = 3
-    /// Bounds the retries of statuses that do not say when to come back, per origin; never those a person asks for. Nil: no bound.
+    /// Bounds the retries of statuses that do not say when to come back, per origin; never those a person asks for. Nil: there is no bound.
     /// Default: 0.2 of the requests, and at least 3 at once; more wait.
     package var budget: Budget? = Budget()
 
@@ -126,7 +126,7 @@ package struct Policy: Sendable, Hashable {
 
     package init(name: String) { self.name = name }
 
-    /// Whether its clients wait for so short a time that a canary has to go often.
+    /// Whether clients of the policy wait for so short a time that a canary has to go often.
     package var isShortHold: Bool { holdMax <= Self.shortHoldMax }
     /// Default: 1 minute.
     private static let shortHoldMax: Duration = .seconds(60)

@@ -1,4 +1,4 @@
-/// What a request's own fields say about its policy (`Layover-Policy`, `Layover-Mode`). It goes on saying so after
+/// The policy that a request's own fields name (`Layover-Policy`, `Layover-Mode`). The wish stays in force after
 /// a reload and a restart.
 package struct PolicyWish: Sendable, Hashable {
     package var name: String?

@@ -8,7 +8,7 @@ package enum RetryCondition: Sendable, Hashable {
     /// A response with this status.
     case status(Int)
 
-    /// Reads a word of the configuration; nil when it is none of ours.
+    /// Reads a value of the configuration; nil if the value is no condition.
     package init?(_ word: String) {
         switch word {
         case "connectivity": self = .connectivity
@@ -78,7 +78,7 @@ package enum RetryCondition: Sendable, Hashable {
 }
 
 extension [RetryCondition] {
-    /// Whether one of them is a status.
+    /// Whether one of the conditions is a status.
     package var hasStatus: Bool { contains { $0.isStatus } }
 
     /// Whether a response with this status is worth another attempt.

@@ -1,5 +1,5 @@
 extension Route {
-    /// Whether it gives each request an `Idempotency-Key`, so that an origin that knows the field can tell a second
+    /// Whether the route gives each request an `Idempotency-Key`, so that an origin that knows the field can tell a second
     /// sending from a second request.
     package var addsIdempotencyKey: Bool { (setFields + addFields).contains(where: \.isIdempotencyKey) }
 }

@@ -44,7 +44,7 @@ package struct Route: Sendable, Hashable {
     package var name: String
     package var host: HostPattern = .any
     package var pathPrefix = "/"
-    /// Nil: every method.
+    /// The methods of the route's requests. Nil: every method.
     package var methods: Set<String>?
     package var policy: Policy
     /// Where its requests go instead of their own target. Without a `host` only those that name the route, by its base
@@ -59,7 +59,7 @@ package struct Route: Sendable, Hashable {
     /// Who honours `Prefer: respond-async`. A policy with the mode `defer` defers under any rule. Nil: `async` of the policy.
     /// Default: nil.
     package var async: Policy.AsyncRule?
-    /// What a request has to give before the route is for it: in the path of its base URL, or as `Layover-Key`. Nil: nothing.
+    /// The key that a request has to give before the route is for it: in the path of its base URL, or as `Layover-Key`. Nil: no key.
     /// Default: nil.
     package var key: Secret?
     /// Not nil for the route of notifications. Default: nil.

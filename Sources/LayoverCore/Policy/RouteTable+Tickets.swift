@@ -9,7 +9,7 @@ extension RouteTable {
         origin: Origin, path: String, method: String, route name: String?, wish: PolicyWish
     ) -> (route: String?, policy: Policy) {
         var route = route(host: origin.host, path: path, method: method)
-        // It gave no key when it was accepted, so it comes to no route that wants one.
+        // The request gave no key when it was accepted, so it comes to no route that wants one.
         if let found = route, found.key != nil, found.name != name { route = nil }
         // A base-URL route is found by its name: its requests do not look like it any more.
         if let name, let named = self.route(named: name), named.upstream?.origin == origin { route = named }

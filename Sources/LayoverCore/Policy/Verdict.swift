@@ -21,7 +21,7 @@ package enum Verdict: Sendable, Hashable {
         /// Why a person has to decide; nil while it goes on by itself.
         package var asks: UndecidedReason?
         package var rule: ParkingRule
-        /// The wait that the origin asked for. Nil: it did not say.
+        /// The wait that the origin asked for. Nil: the origin named no wait.
         package var retryAfter: Duration?
 
         package init(
@@ -79,7 +79,7 @@ package enum Verdict: Sendable, Hashable {
 
     /// The rule that passed the response on.
     package enum DeliverReason: String, Sendable, Hashable, CaseIterable {
-        /// Its status is not in `retryOn`.
+        /// The status is not in `retryOn`.
         case answered
         /// The request may not be sent twice, or could not be.
         case notRepeatable
@@ -103,11 +103,11 @@ package enum Verdict: Sendable, Hashable {
         case notInRetryOn
         /// The name does not exist, and the network is there.
         case nameUnknown
-        /// It may have been applied, and it is not repeatable.
+        /// The request may have been applied, and it is not repeatable.
         case maybeApplied
         /// The response to a repetition does not show whether an earlier attempt was applied.
         case outcomeUnknown
-        /// Its body cannot be sent again: over `limits.bodyMax`, or broken off by the client.
+        /// The body of the request cannot be sent again: over `limits.bodyMax`, or broken off by the client.
         case bodyNotReplayable
         /// `automaticAttemptsMax` attempts were made.
         case exhausted
@@ -162,8 +162,8 @@ package enum UndecidedReason: String, Sendable, Hashable, CaseIterable {
     case exhausted
     /// The credentials that it carries are past their time.
     case credentialsExpired
-    /// It cannot be made complete, or the origin does not want it: what a token stands for is missing, or the
-    /// question that was asked first was answered so.
+    /// The request cannot be made complete, because the value of a token is missing, or the answer to the preflight shows that
+    /// the origin does not want the request.
     case rejected
     /// A ticket that it depends on was not delivered.
     case parentFailed

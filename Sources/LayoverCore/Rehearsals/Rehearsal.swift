@@ -13,7 +13,7 @@ package enum RehearsalFault: String, CaseIterable, Sendable {
     /// A captive portal stands in the way.
     case portal
 
-    /// Whether it can be played where the proxy sees only the connection: in a tunnel everything after that is between
+    /// Whether the fault can be played where the proxy sees only the connection: in a tunnel everything after that is between
     /// client and server.
     package var reachesTunnels: Bool {
         switch self {
@@ -31,7 +31,7 @@ package struct Rehearsal: Sendable, Hashable {
     package let startedAt: Timestamp
     package let endsAt: Timestamp
 
-    /// Whether it is over by then.
+    /// Whether the rehearsal is over at that time.
     package func isOver(at now: Timestamp) -> Bool { now >= endsAt }
 }
 

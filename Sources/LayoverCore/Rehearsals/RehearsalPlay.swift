@@ -1,4 +1,4 @@
-/// What a rehearsal makes of one attempt.
+/// The effect of a rehearsal on one attempt.
 package enum RehearsalPlay: Sendable, Hashable {
     /// The attempt fails at once; nothing was sent.
     case fail(Failure)
@@ -33,7 +33,7 @@ package struct MadeResponse: Sendable, Hashable {
 }
 
 extension Rehearsal {
-    /// What it makes of an attempt.
+    /// The effect of the rehearsal on an attempt.
     package func play(_ purpose: RequestPurpose, to origin: Origin) -> RehearsalPlay {
         guard purpose == .transfer || order.fault.reachesTunnels else { return .none }
         switch order.fault {
@@ -61,7 +61,7 @@ extension Rehearsal {
         }
     }
 
-    /// It says what it is, so that nobody takes it for one of the host.
+    /// A response of the rehearsal. Its text says what it is, so that nobody takes it for one of the host.
     private func response(_ status: Int) -> MadeResponse {
         let title = order.fault == .portal ? "Captive portal" : "Status \(status)"
         return MadeResponse(

@@ -23,7 +23,7 @@ package struct Rehearsals: Sendable {
         return rehearsal
     }
 
-    /// - Returns: The rehearsal that was stopped; nil: there is none with this number.
+    /// - Returns: The rehearsal that was stopped; nil if none under way has this number.
     package mutating func stop(_ number: Int, now: Timestamp) -> Rehearsal? {
         guard let index = current.firstIndex(where: { $0.number == number && !$0.isOver(at: now) }) else { return nil }
         return current.remove(at: index)

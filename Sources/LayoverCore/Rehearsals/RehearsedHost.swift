@@ -5,7 +5,7 @@ package struct RehearsedHost: Sendable, Hashable, CustomStringConvertible {
 
     /// Lower case; an IPv6 literal without its brackets; without the dot that may end a name.
     package let name: String
-    /// Nil: every port.
+    /// The rehearsed port. Nil: every port.
     package let port: Int?
 
     /// Nil for what is no host, such as a URL, a pattern, or a name with letters that are not ASCII.

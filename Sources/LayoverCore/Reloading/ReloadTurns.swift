@@ -15,7 +15,7 @@ package struct ReloadTurns: Sendable, Hashable {
         case running(waiting: Int)
     }
 
-    /// What a reload that was asked for does.
+    /// The turn of a reload that was asked for.
     package enum Turn: Sendable, Hashable {
         case begins
         /// Until another reload has ended and it is the first of those that wait.

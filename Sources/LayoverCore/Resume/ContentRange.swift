@@ -2,10 +2,10 @@
 struct ContentRange: Hashable {
     let first: Int
     let last: Int
-    /// Nil: unknown.
+    /// The length of the whole body. Nil: the length is unknown.
     let total: Int?
 
-    /// Nil: invalid, of another unit, or unsatisfied.
+    /// Nil: the value is invalid, of another unit, or unsatisfied.
     init?(_ text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }

@@ -1,6 +1,6 @@
 /// What follows the response to a request for the rest of a body.
 package enum ContinuationVerdict: Sendable, Hashable {
-    /// Its body is passed on, as far as the recipient does not have it.
+    /// The body of the response is passed on, as far as the recipient does not have it.
     case goOn
     /// The origin cannot answer now.
     case askAgain
@@ -10,17 +10,17 @@ package enum ContinuationVerdict: Sendable, Hashable {
 
 /// Why a response does not continue the one that broke off.
 package enum ContinuationRefusal: Sendable, Hashable {
-    /// It is of another representation, or does not say of which.
+    /// The response is of another representation, or does not say of which.
     case changed
-    /// It has another Content-Encoding.
+    /// The response has another Content-Encoding.
     case encoding
-    /// It is not the part that was asked for, or does not say which part it is.
+    /// The response is not the part that was asked for, or does not say which part it is.
     case range
-    /// Its Content-Length is not that of its part.
+    /// The Content-Length is not that of the part.
     case length
-    /// It has several parts.
+    /// The response has several parts.
     case multipart
-    /// More bytes came than it announced.
+    /// More bytes came than the response announced.
     case tooLong
     /// A status that is neither 206 nor one of those that ask to come later.
     case status(Int)

@@ -40,7 +40,7 @@ package struct ResumableResponse: Sendable, Hashable {
     ///   - head: The first response.
     ///   - request: The request that it answers.
     ///   - done: Bytes of its body that the recipient got.
-    /// - Returns: Nil where it cannot go on.
+    /// - Returns: Nil if the response cannot go on.
     package init?(_ head: ResumeFacts, to request: ResumableRequest, done: Int) {
         guard request.method == "GET", request.purpose == .transfer, !request.hasRange, !request.mayGoElsewhere else { return nil }
         guard head.status == 200, let total = head.contentLength, total > 0, (0...total).contains(done) else { return nil }
@@ -99,7 +99,7 @@ package struct ResumableResponse: Sendable, Hashable {
         return .goOn
     }
 
-    /// Whether it carries the validator of the first response. A tag must be repeated (RFC 9110 section 15.3.7); Last-Modified may be
+    /// Whether the response carries the validator of the first one. A tag must be repeated (RFC 9110 section 15.3.7); Last-Modified may be
     /// missing, and a tag where there was none speaks of another origin.
     private func isSame(_ head: ResumeFacts) -> Bool {
         switch validator {
@@ -110,7 +110,7 @@ package struct ResumableResponse: Sendable, Hashable {
 
     /// Takes bytes of the continuation.
     ///
-    /// - Returns: How many of them, from the first on, are not for the recipient. Nil: more came than was announced.
+    /// - Returns: How many of them, from the first on, are not for the recipient. Nil: more bytes came than were announced.
     package mutating func came(_ count: Int) -> Int? {
         let skipped = min(count, skipCount)
         skipCount -= skipped

@@ -1,11 +1,11 @@
 /// What resuming needs to know of the head of a response. Values as they came, without the white space around them.
 package struct ResumeFacts: Sendable, Hashable {
     package var status: Int
-    /// Nil: it was not announced.
+    /// The announced length of the body. Nil: no length was announced.
     package var contentLength: Int?
     package var entityTag: String?
     package var lastModified: String?
-    /// Seconds since 1970 (RFC 9110 section 5.6.7); nil: there is none that can be read.
+    /// `Last-Modified` in seconds since 1970 (RFC 9110 section 5.6.7); nil if there is no date that can be read.
     package var lastModifiedSeconds: Int?
     /// The time of the response, likewise.
     package var dateSeconds: Int?

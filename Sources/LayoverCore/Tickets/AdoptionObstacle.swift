@@ -1,12 +1,12 @@
 /// Why a request cannot go on without its client, though its policy says so (`clientGone: adopt`): a request that is sent
 /// later needs all of its body.
 package enum AdoptionObstacle: String, Sendable, Hashable, CaseIterable {
-    /// Its body is longer than `limits.bodyMax`.
+    /// The body of the request is longer than `limits.bodyMax`.
     case bodyTooLong
-    /// Its body could not be kept: the disk, or `limits.spoolTotal`, had no room for it.
+    /// The body could not be kept: the disk, or `limits.spoolTotal`, had no room for it.
     case bodyNotKept
 
-    /// What to write after "because".
+    /// The clause to write after "because".
     package var clause: String {
         switch self {
         case .bodyTooLong: "its body exceeds limits.bodyMax"

@@ -1,5 +1,5 @@
 extension Entry {
-    /// What an earlier run kept.
+    /// The entry of a ticket that an earlier run kept.
     init(_ record: TicketRecord, policy: SharedPolicy) {
         self.init(
             request: record.request, standing: record.standing, fullState: State(record), sharedPolicy: policy,

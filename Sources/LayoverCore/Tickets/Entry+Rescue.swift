@@ -31,7 +31,7 @@ extension Entry {
     /// - Parameter trigger: Nil where no person asked for it. Which of the automatic ones it was is not on disk.
     private mutating func cutOffAttempt(by trigger: AttemptTrigger?, now: Timestamp) -> AttemptRecord {
         let last = attempts.records.last
-        // Its response had begun, and was written down already.
+        // The response of this attempt had begun, and was written down already.
         if let last, last.number == counts.all, last.failure == nil { return last }
         let number = max(counts.all, (last?.number ?? 0) + 1)
         if number > counts.all {
@@ -48,7 +48,7 @@ extension Entry {
 }
 
 extension Failure {
-    /// What is known of an attempt whose process is gone.
+    /// The failure of an attempt whose process is gone.
     fileprivate static let cutOff = Failure(
         phase: .sending, kind: .proxyInternalError, evidence: .maybeApplied,
         message: "The proxy ended during the attempt.")

@@ -56,13 +56,13 @@ package struct KeyReservations: Sendable {
 
     private enum Phase { case looking, going }
 
-    /// What a request needs to know of the tickets in the store before it goes.
+    /// The search for the key in the store, before the request is sent.
     package enum Search: Sendable {
-        /// Nothing: there is no store, so there are no tickets.
+        /// No search: there is no store, so there are no tickets.
         case none
-        /// Whether one of them has its key.
+        /// The store is asked whether a ticket has the key.
         case needed
-        /// The same, but the insertion into the store, which comes before the request is sent, finds it out as well.
+        /// As `needed`, but the insertion into the store, which comes before the request is sent, finds it out as well.
         case repeatedByInsertion
     }
 
@@ -85,7 +85,7 @@ package struct KeyReservations: Sendable {
         /// Nil while the body of the request is arriving.
         var payload: Payload?
         var search: Search
-        /// Whether its client has waited as long as it wants.
+        /// Whether the client has waited as long as it wants.
         var isDue = false
     }
 
@@ -140,7 +140,7 @@ package struct KeyReservations: Sendable {
 
     /// The store answered.
     ///
-    /// - Parameter found: The payload of the ticket that has the key; nil: there is none.
+    /// - Parameter found: The payload of the ticket that has the key; nil if no ticket has it.
     package mutating func looked(_ claim: Claim, found: Payload?) -> [Action] {
         guard let key = searchedKey(of: claim) else { return [] }
         if let found {

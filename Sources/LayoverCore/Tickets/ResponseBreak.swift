@@ -7,6 +7,6 @@ extension AttemptRecord {
 }
 
 extension TicketRecord {
-    /// Whether its response broke off, so that there is no body to show.
+    /// Whether the ticket's response broke off, so that there is no body to show.
     package var responseBrokeOff: Bool { state == .delivered && attempts.records.last?.brokeOff == true }
 }

@@ -1,14 +1,14 @@
-/// What an entry has besides when it is a ticket: a request in the store that no client holds.
+/// Facts that only the entry of a ticket has: its request is in the store, and no client holds it.
 package struct TicketFacts: Sendable, Hashable {
-    /// What the request's own fields say about its policy.
+    /// The policy that the request's own fields name.
     package var wish: PolicyWish
-    /// The tickets that have to be delivered before it, in no order.
+    /// The tickets that have to be delivered before this one, in no order.
     package var parents: [EntryID]
-    /// When its credentials expire; nil where nothing says so.
+    /// When the credentials of the request expire; nil if no credential names a time.
     package var notAfter: Timestamp?
     /// The status of the response, once it is delivered.
     package var status: Int?
-    /// How it came by the base URL of its route; nil where it did not.
+    /// The form of the base URL by which the request came; nil if it came by none.
     package var baseURL: BaseURLForm?
 
     package init(wish: PolicyWish = PolicyWish(), parents: [EntryID] = [], notAfter: Timestamp? = nil, baseURL: BaseURLForm? = nil) {

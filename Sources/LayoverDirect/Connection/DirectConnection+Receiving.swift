@@ -4,6 +4,7 @@ import LayoverHTTP
 import LayoverTLS
 import NIOCore
 import Synchronization
+
 #if canImport(Glibc)
 import Glibc
 #endif
@@ -227,7 +228,7 @@ extension DirectConnection {
 
     // MARK: Deadlines
 
-    /// When something is to be done if nothing happens before; nil when nothing is.
+    /// The time of the next action if nothing happens before; nil if none is due.
     ///
     /// A request whose body the client still owes us, or a response that the recipient does not take, is not the origin's silence.
     private var deadline: NIODeadline? {

@@ -4,6 +4,7 @@ import LayoverHTTP
 import LayoverTLS
 import NIOCore
 import Synchronization
+
 #if canImport(Glibc)
 import Glibc
 #endif
@@ -91,7 +92,7 @@ extension DirectConnection {
         return true
     }
 
-    /// It stays with the client that it was authenticated for; without one it is not used again.
+    /// Keeps the connection for the client that it was authenticated for; without a client it is not used again.
     private func bind(to client: Int?) {
         boundClient = client
         if client == nil { receiving.endsConnection = true }
@@ -258,7 +259,7 @@ extension DirectConnection {
     /// - Parameters:
     ///   - count: Bytes of the request that the kernel has taken.
     ///   - rest: Where in the bytes what is left to the channel begins.
-    ///   - left: Bytes of the request in that; nil: so many as there are.
+    ///   - left: Bytes of the request in that part; nil: all of its bytes.
     private func handedOver(_ bytes: ByteBuffer, countTaken count: Int, rest: Int, isLeft left: Int? = nil) {
         sending.byteCount += Int64(count)
         if attempt?.request.timeouts.firstByte != nil || receiving.isOver { sending.lastAt = worker.eventLoop.now }

@@ -39,7 +39,7 @@ extension DirectConnection {
         worker.batchEnded()
     }
 
-    /// What has come counts before the end of the connection does.
+    /// Takes the bytes that have come: they count before the end of the connection does.
     func takeHandshakeTurn() {
         if tls != nil, handshakeTurn.end() { decrypt(0) }
     }
@@ -66,7 +66,7 @@ extension DirectConnection {
         // The alert that says why.
         sendOutgoing()
         guard attempt != nil else { return close() }
-        // What was decrypted before still counts.
+        // Bytes that were decrypted before the failure still count.
         if sending.hasBegun { receive() }
         if attempt != nil { failOnceTaken(.notSecured(error)) }
     }

@@ -36,7 +36,7 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
 
     /// Nil where bytes go as they are.
     var tls: TLSClientSession?
-    /// When the TLS handshake must be complete; nil when it is.
+    /// When the TLS handshake must be complete; nil if no handshake is under way.
     var securedBy: NIODeadline?
     // Flags are beside fields that leave them room.
     private(set) var isOpen = true
@@ -54,11 +54,11 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
     /// Whether the response before was an error to a request with a body. The origin may have sent it without reading the body, and be
     /// about to close: many do, and not all of them say so.
     var mayBeAboutToClose = false
-    /// The client that it is for, because a request authenticated it as a whole; nil: for all.
+    /// The client that the connection is for, because a request authenticated it as a whole; nil: it is for all clients.
     var boundClient: Int?
     /// The client of the last attempt.
     private(set) var latestClient: Int?
-    /// Whether that client has left, or there was none.
+    /// Whether the client of the last attempt has left, or there was none.
     var hasClientLeft = false
 
     var sending = RequestSending()
@@ -81,9 +81,9 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
 
     // MARK: Use
 
-    /// Whether an attempt may use it, which the pool has.
+    /// Whether an attempt may use this connection of the pool.
     ///
-    /// - Parameter oldest: It must not have been idle since an earlier time. Nil: however long.
+    /// - Parameter oldest: The connection must not have been idle since an earlier time. Nil: it may be idle for any time.
     func mayCarry(_ attempt: UpstreamAttempt, idleSince oldest: NIODeadline?) -> Bool {
         if !attempt.request.mayBeSentTwice, mayBeAboutToClose { return false }
         if parentProxy != attempt.request.parentProxy { return false }

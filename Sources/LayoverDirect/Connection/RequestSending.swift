@@ -7,7 +7,7 @@ struct RequestSending {
     var byteCount: Int64 = 0
     /// Bytes that wait in the channel because the kernel took no more.
     var waitingByteCount = 0
-    /// Nil where there is no body.
+    /// Reads the body of the request. Nil: the request has no body.
     var reader: FramedBodyReader?
     /// Whether the permit to send has been asked for and is not there yet.
     var awaitsPermit = false

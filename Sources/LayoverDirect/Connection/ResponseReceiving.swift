@@ -6,7 +6,7 @@ struct ResponseReceiving {
     var hasBegun = false
     /// Whether the final head came, and was passed on.
     var isAnswered = false
-    /// Whether its status is not that of a success: 300 or more.
+    /// Whether the status of the response is not that of a success: 300 or more.
     var isError = false
     /// Whether all of the response came. Set only while its request is still being sent.
     var isOver = false

@@ -19,6 +19,6 @@ enum FailureCause {
     case addressGone
     /// A success came, but the connection ended before the kernel had taken all of the request.
     case cut(status: Int, any Error)
-    /// The connection ended. Nil: the origin closed it.
+    /// The connection ended, by this error. Nil: the origin closed the connection.
     case lost((any Error)?)
 }

@@ -65,10 +65,10 @@ struct BodyCapture {
     private var mustPersist = false
     private var reader: Reader?
 
-    /// Whether it is longer than a body that can be sent again.
+    /// Whether the body is longer than one that can be sent again.
     var isOverItsLimit: Bool { receivedCount > limits.byteCountMax }
     private var isLimitReached: Bool { isOverItsLimit || isDiskFull }
-    /// Whether no more of it is kept before an attempt reads it.
+    /// Whether no more of the body is kept before an attempt reads it.
     var isStuck: Bool { isKeeping && isLimitReached && reader == nil }
 
     init(limits: CapturedBody.Limits, mayBeSentTwice: Bool) {

@@ -89,7 +89,7 @@ package final class CapturedBody: Sendable {
     ///
     /// - Parameters:
     ///   - isForced: Whether a small one is kept although `limits.spoolTotal` is reached. Default: no.
-    ///   - done: Called once, from any thread, maybe from within. Nil: the disk or a limit forbids it, or it will never be
+    ///   - done: Called once, from any thread, maybe from within. Nil: the disk or a limit forbids it, or the body will never be
     ///     whole.
     package func persist(as name: String, isForced: Bool = false, done: @escaping @Sendable (StoredBody?) -> Void) {
         persisting.withLock { $0 = Persisting(name: name, isForced: isForced, done: done) }
@@ -137,10 +137,10 @@ package final class CapturedBody: Sendable {
         perform(capture.withLock { $0.roomMayBeBack() })
     }
 
-    /// Why it could not be kept; nil: it could, or its own limit was in the way.
+    /// Why the disk or the spool did not keep the body; nil if neither failed. The body may still be over its own limit.
     package var keepingFailure: SpoolFailure? { file.failure }
 
-    /// Whether it is over its own limit. It may still be there whole, but not for two attempts.
+    /// Whether the body is over its own limit. It may still be there whole, but not for two attempts.
     package var isTooLong: Bool { capture.withLock { $0.isOverItsLimit } }
 
     /// Whether a limit keeps the client waiting, and no attempt reads.

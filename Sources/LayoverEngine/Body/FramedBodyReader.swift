@@ -4,7 +4,7 @@ package struct FramedBodyReader: Sendable {
     /// Bytes that are still to be read; of a body without a length as many as come.
     private var bytesLeft = Int.max
     private let hasLength: Bool
-    /// Frames a chunked body; nil where nothing is framed here.
+    /// Frames a chunked body; nil if the body gets no frames here.
     private var chunks: ChunkedReader?
     /// Whether all of the body, its framing included, has been read.
     package private(set) var isComplete = false

@@ -1,9 +1,10 @@
-#if canImport(Glibc)
-import Glibc
-#endif
 import NIOCore
 import NIOPosix
 import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#endif
 
 /// One body's file in the spool: opened at the first byte, gone with its last user.
 final class SpoolFile: Sendable {
@@ -26,7 +27,7 @@ final class SpoolFile: Sendable {
     /// Bytes of a body that goes into a row of the store. They belong to the store, and stay counted.
     private let inRowByteCount = Mutex(0)
 
-    /// A file of the folder that is there already; nil: a new one without a name, at the first byte.
+    /// A file that is in the folder already; nil: a new file without a name is made at the first byte.
     private let existing: String?
 
     init(spool: BodySpool, existing: String? = nil) {
@@ -36,17 +37,25 @@ final class SpoolFile: Sendable {
 
     deinit { drop() }
 
-    /// Why it could not be written or named; nil: nothing of the kind happened.
+    /// Why the file could not be written or named; nil if there was no failure.
     var failure: SpoolFailure? { state.withLock { $0.failure } }
 
     /// Writes in the background; `done(false)` when the disk or the spool's limit is full.
     func write(_ bytes: ByteBuffer, at offset: Int, done: @escaping @Sendable (Bool) -> Void) {
-        submit { done(self.writeNow(bytes, at: offset)) } orElse: { done(false) }
+        submit {
+            done(self.writeNow(bytes, at: offset))
+        } orElse: {
+            done(false)
+        }
     }
 
     /// Fills in the start, syncs, and gives the file its name, all in the background.
     func persist(_ prefix: ByteBuffer, as name: String, done: @escaping @Sendable (Bool) -> Void) {
-        submit { done(self.persistNow(prefix, as: name)) } orElse: { done(false) }
+        submit {
+            done(self.persistNow(prefix, as: name))
+        } orElse: {
+            done(false)
+        }
     }
 
     /// Counts the bytes of a body that goes into a row of the store instead of a file: it takes room all the same.
@@ -87,14 +96,22 @@ final class SpoolFile: Sendable {
 
     /// Reads in the background; `done(nil)` on an error.
     func read(at offset: Int, count: Int, done: @escaping @Sendable (ByteBuffer?) -> Void) {
-        submit { done(self.readNow(at: offset, count: count)) } orElse: { done(nil) }
+        submit {
+            done(self.readNow(at: offset, count: count))
+        } orElse: {
+            done(nil)
+        }
     }
 
     /// Opens an existing file and checks its length, in the background. Once it is open, it stays readable even if it is
     /// removed.
     func openExisting(byteCount: Int, done: @escaping @Sendable (StoredBodyFault?) -> Void) {
         guard existing != nil else { return done(nil) }
-        submit { done(self.openNow(byteCount: byteCount)) } orElse: { done(.unreadable("The proxy is stopping.")) }
+        submit {
+            done(self.openNow(byteCount: byteCount))
+        } orElse: {
+            done(.unreadable("The proxy is stopping."))
+        }
     }
 
     /// Gives the space back. Reads and appends fail from now on.

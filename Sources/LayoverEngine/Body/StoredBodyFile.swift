@@ -4,7 +4,7 @@ import Glibc
 
 /// Why a body that was kept cannot be sent.
 package enum StoredBodyFault: Sendable, Hashable {
-    /// Its file is missing or incomplete, for good. A complete sentence.
+    /// The file is missing or incomplete, for good. A complete sentence.
     case lost(String)
     /// The system cannot open it now. A complete sentence.
     case unreadable(String)
@@ -25,7 +25,7 @@ enum StoredBodyFile {
         return Glibc.open(folder + "/" + name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     }
 
-    /// What is wrong with it right after `open`; nil if it is whole.
+    /// What is wrong with the file right after `open`; nil if it is whole.
     static func fault(of descriptor: CInt, name: String, byteCount: Int) -> StoredBodyFault? {
         let name = StoredBody.isFileName(name) ? name : "?"
         guard descriptor >= 0 else { return fault(errno, name) }

@@ -16,6 +16,6 @@ package enum CacheMiss: String, Sendable, Hashable, CaseIterable {
     case tooStale
     /// The origin requires revalidation before the response is used again.
     case mustRevalidate
-    /// It was kept, but cannot be read.
+    /// A response was kept, but cannot be read.
     case lost
 }

@@ -2,7 +2,7 @@ import LayoverCore
 import LayoverHTTP
 
 extension CacheSelection {
-    /// All variants of the URL that a person wrote; nil if it is no absolute http or https URL. Path and query must be
+    /// All variants of the URL that a person wrote; nil if the text is no absolute http or https URL. Path and query must be
     /// those of the requests, byte for byte; a fragment is ignored.
     package init?(url text: String) {
         let whole = text.prefix { $0 != "#" }

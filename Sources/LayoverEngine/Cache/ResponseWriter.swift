@@ -9,6 +9,6 @@ package protocol ResponseWriter: AnyObject, Sendable {
     func append(_ bytes: ByteBuffer)
     /// The response is complete. Only now it is kept.
     func commit()
-    /// It broke off, or is not read to its end: nothing is kept.
+    /// The response broke off, or is not read to its end: nothing is kept.
     func abandon()
 }

@@ -33,9 +33,9 @@ package final class KeyClaim: Sendable {
     /// The client of the request is gone, and the time of its entry is over: the engine looks whether others wait for its outcome.
     package func lookForOthers(of id: EntryID) { engine.post(.lookForOthers(claim, id)) }
 
-    /// Once; later calls do nothing.
+    /// Ends the claim once; later calls do nothing.
     ///
-    /// - Parameter outcome: The outcome for other requests with the key. Nil: there is none, and another request is sent.
+    /// - Parameter outcome: The outcome for other requests with the key. Nil: there is no outcome, and another request is sent.
     package func end(_ outcome: KeyOutcome?) {
         guard !isOver.exchange(true, ordering: .relaxed) else { return }
         engine.post(.ended(claim, outcome))

@@ -47,7 +47,7 @@ package struct SharedResponse: Sendable {
     package var head: ByteBuffer
     /// The body of the response. Nil: no body can follow the head.
     package var body: CapturedBody?
-    /// Whether there was a body that could not be kept because of a limit or the disk.
+    /// Whether the response had a body that could not be kept because of a limit or the disk.
     package var isBodyLost: Bool
 
     package init(status: Int, head: ByteBuffer, body: CapturedBody?, isBodyLost: Bool) {

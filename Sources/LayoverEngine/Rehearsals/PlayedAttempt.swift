@@ -2,11 +2,11 @@ import LayoverCore
 
 /// One attempt that meets a rehearsal. Confined to the loop of its worker, like the calls it gets.
 protocol PlayedAttempt: AnyObject {
-    /// Whether it has to be told how time goes on.
+    /// Whether the attempt has to be told how time goes on.
     var needsTime: Bool { get }
-    /// Aborts it. It still ends with one last event.
+    /// Aborts the attempt. It still ends with one last event.
     func cancel()
-    /// Aborts it if no connection has come about.
+    /// Aborts the attempt if no connection has come about.
     func cancelIfConnecting()
     func resumeReceiving()
     func timePassed(to now: Timestamp)
@@ -15,7 +15,7 @@ protocol PlayedAttempt: AnyObject {
 }
 
 extension UpstreamEvent {
-    /// Whether it is the last one of its attempt.
+    /// Whether the event is the last one of its attempt.
     var isLast: Bool {
         switch self {
         case .end, .failed, .dialled: true

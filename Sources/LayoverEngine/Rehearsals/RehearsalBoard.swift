@@ -24,7 +24,7 @@ package final class RehearsalBoard: Sendable {
         isEmpty ? nil : shown.withLock { Rehearsals.applying(of: $0, to: origin, now: now) }
     }
 
-    /// Whether it is neither over nor stopped.
+    /// Whether the rehearsal is neither over nor stopped.
     func isOn(_ rehearsal: Rehearsal, now: Timestamp) -> Bool {
         !rehearsal.isOver(at: now) && shown.withLock { $0.contains { $0.number == rehearsal.number } }
     }

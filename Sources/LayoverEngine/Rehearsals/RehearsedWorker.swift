@@ -66,7 +66,7 @@ final class RehearsedWorker: UpstreamWorker, @unchecked Sendable {
         deliverLater(of: attempt)
     }
 
-    /// Its last event is about to be delivered, or the real worker makes it from now on.
+    /// The attempt's last event is about to be delivered, or the real worker makes the attempt from now on.
     func ended(_ attempt: UpstreamAttempt) { playing[ObjectIdentifier(attempt)] = nil }
 
     func cancel(_ attempt: UpstreamAttempt) {

@@ -41,13 +41,13 @@ package protocol PendingStore: AnyObject, Sendable {
     func ended(
         _ query: PendingQuery, naming: EntryNaming, done: @escaping @Sendable (Result<[ListedPlace], StoreFailure>) -> Void)
 
-    /// The request of a live ticket; nil if there is none.
+    /// The request of a live ticket; nil if there is no such ticket.
     func request(of id: EntryID, done: @escaping @Sendable (Result<StoredRequest?, StoreFailure>) -> Void)
 
-    /// The response of a delivered ticket; nil if there is none or it was dropped.
+    /// The response of a delivered ticket; nil if the ticket has no response, or the response was dropped.
     func response(of id: EntryID, done: @escaping @Sendable (Result<StoredResponse?, StoreFailure>) -> Void)
 
-    /// The ticket that was accepted with a mark of this key; nil if there is none.
+    /// The ticket that was accepted with a mark of this key; nil if there is no such ticket.
     func ticket(
         ofKey key: [UInt8], done: @escaping @Sendable (Result<MarkedTicket?, StoreFailure>) -> Void)
 
@@ -60,10 +60,10 @@ package protocol PendingStore: AnyObject, Sendable {
     func removeEnded(
         before: Timestamp, limit: Int, done: @escaping @Sendable (Result<Int, StoreFailure>) -> Void)
 
-    /// Whether it is open. Until then every call fails, and its content is unknown.
+    /// Whether the store is open. Until then every call fails, and its content is unknown.
     var isOpen: Bool { get }
 
-    /// Whether it is to be opened later, and may have tickets of an earlier run that nobody knows of yet.
+    /// Whether the store is to be opened later, and may have tickets of an earlier run that nobody knows of yet.
     var hasUnknownTickets: Bool { get }
 
     /// Whether changes of a failed commit may be on disk (`StoreFailure.mayBeKept`). A later commit of a change ends that.

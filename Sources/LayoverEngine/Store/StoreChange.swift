@@ -56,7 +56,7 @@ extension StoreChange {
 
 /// The result of one change.
 package enum StoreResult: Sendable, Hashable {
-    /// It is on disk.
+    /// The change is on disk.
     case done
     /// A ticket with the same idempotency key was accepted before.
     case duplicate(of: EntryID, samePayload: Bool)

@@ -18,7 +18,7 @@ package enum StoredBody: Sendable, Hashable {
         }
     }
 
-    /// Nil where it lies in no file.
+    /// The name of the body's file. Nil: the body is in no file.
     package var fileName: String? { if case .file(let name, _) = self { name } else { nil } }
 
     /// Whether a name is one that a row may hold: the ticket's id, and what the body belongs to. Other files of the

@@ -13,9 +13,9 @@ package struct StoredRequest: Sendable, Hashable {
     /// As in `UpstreamRequest`.
     package var fields: RequestFields
     package var body: StoredBody
-    /// Whether there is a body at all; an empty one has its `Content-Length: 0`.
+    /// Whether the request has a body; an empty one has its `Content-Length: 0`.
     package var hasBody: Bool
-    /// Nil when there are none; otherwise the body goes chunked.
+    /// The trailers of the request. Nil: the request has none. Otherwise the body goes chunked.
     package var trailers: RequestFields?
     /// Whether the request carries tokens that are to be replaced before it is sent.
     package var hasTokens: Bool

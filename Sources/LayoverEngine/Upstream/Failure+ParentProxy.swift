@@ -25,7 +25,7 @@ extension Failure {
         var failure = self
         switch status {
         case 407: return .parentProxyCredentialsRefused(remoteAddress: remoteAddress)
-        // It tried, or would at another time.
+        // The parent proxy tried, or would at another time.
         case 408, 429, 500...599:
             failure.kind = .destinationUnavailable
             failure.message = "The parent proxy could not connect to the origin (status \(status))."

@@ -38,6 +38,6 @@ package enum LocalAddress {
         }
     }
 
-    /// What is said of an attempt that ended because of it.
+    /// The message of an attempt that ended because its local address is gone.
     package static let goneMessage = "The network changed: the address of this machine that the connection used is gone."
 }

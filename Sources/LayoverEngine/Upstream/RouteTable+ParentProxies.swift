@@ -1,7 +1,7 @@
 package import LayoverCore
 
 extension RouteTable {
-    /// The parent proxy through which a request goes; nil: none.
+    /// The parent proxy through which a request goes; nil if it goes through none.
     ///
     /// - Parameter name: The route of the request.
     package func parentProxy(for origin: Origin, route name: String?) -> ParentProxy? {

@@ -22,15 +22,15 @@ package final class UpstreamAttempt: @unchecked Sendable {
     /// What the worker knew of the connection when the head came. Written by the worker before it reports the
     /// head, read by the loop after.
     package var connectionFacts: ConnectionFacts?
-    /// Who carries it. Set by `UpstreamWorker.start`, on the loop.
+    /// The path that carries the attempt. Set by `UpstreamWorker.start`, on the loop.
     package var path: AttemptPath?
     /// Number of the client's connection, unique on its loop; nil where no client waits for the response. A connection that was
     /// authenticated as a whole (NTLM, Negotiate: RFC 4559 section 6) is for this client only.
     package let client: Int?
-    /// The attempt that gets the connection of this one, and is told how far it is. Nil where nobody else does.
+    /// The attempt that gets the connection of this one, and is told how far it is. Nil: no other attempt does.
     private let owner: UpstreamAttempt?
     /// Asked by the worker, on its thread, each time that the connection is open and the first byte of the request is about to
-    /// leave. Nil: it may be sent.
+    /// leave. Nil: the request may be sent.
     package let permit: SendingPermit?
     /// Gets the events. Confined to the loop. A rehearsal puts its own in between.
     package var receiver: any UpstreamReceiver

@@ -44,7 +44,7 @@ extension UpstreamRequest {
         return target == "*" ? "http://\(host)" : "http://\(host)\(target)"
     }
 
-    /// The value of Proxy-Authorization with which the parent proxy gets the request itself. Nil: none.
+    /// The value of Proxy-Authorization with which the parent proxy gets the request itself. Nil: the request has no such field.
     package var parentProxyAuthorization: String? {
         guard parentProxyUse == .forward else { return nil }
         return parentProxy?.authorization

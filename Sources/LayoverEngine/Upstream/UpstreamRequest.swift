@@ -37,7 +37,7 @@ package struct UpstreamRequest: Sendable {
     package var allowAddresses: [String]
     /// Whether HTTP/2 is offered to an `https` origin. One that does not take it gets HTTP/1.1. Default: false.
     package var offersHTTP2: Bool
-    /// The proxy through which it goes. Nil: none. Default: nil.
+    /// The parent proxy through which the request goes. Nil: it goes through none. Default: nil.
     package var parentProxy: ParentProxy?
 
     package init(

@@ -11,9 +11,9 @@ package protocol UpstreamWorker: AnyObject, Sendable {
     func resumeReceiving(_ attempt: UpstreamAttempt)
     /// Calls back on the thread of the worker as soon as it comes to that. Default: at once.
     func ping(_ reply: @escaping @Sendable () -> Void)
-    /// Its open connections. Default: none.
+    /// The open connections of the worker. Default: none.
     var connectionCounts: [Origin: ConnectionCount] { get }
-    /// From now on uses no connection and no name that is older than this call. Attempts on a connection whose address is gone end.
+    /// The worker uses no connection and no name that is older than this call. Attempts on a connection whose address is gone end.
     func networkChanged()
     /// The client of that number (`UpstreamAttempt.client`) has closed its connection. Default: nothing is done.
     func clientLeft(_ client: Int)

@@ -1,8 +1,8 @@
-/// What a request prefers about waiting (RFC 7240), and what of its `Prefer` fields is left when that is honoured.
+/// The preferences of a request about waiting (RFC 7240), and the rest of its `Prefer` fields when those are honoured.
 package struct Preferences: Sendable, Equatable {
     /// `respond-async` (section 4.1).
     package private(set) var respondsAsync = false
-    /// `wait`, in seconds (section 4.3). Nil where it is missing or no number.
+    /// `wait`, in seconds (section 4.3). Nil: `wait` is missing or no number.
     package private(set) var wait: Int?
     /// The preferences that are not ours, as they came.
     package private(set) var others: [String] = []
@@ -104,7 +104,7 @@ extension RequestFields {
 }
 
 extension RequestHead {
-    /// Nil where there is no Prefer field.
+    /// The preferences of the request. Nil: the request has no Prefer field.
     package var preferences: Preferences? {
         guard fields.contains(.prefer) else { return nil }
         return Preferences(fields.values(.prefer).map { fields.string($0) })

@@ -49,7 +49,7 @@ package final class RequestHead: Sendable {
     /// Whether `Expect: 100-continue` came with a request without a body. There is nothing to wait for, so the field is passed on.
     package let passesExpectOn: Bool
 
-    /// Whether there is an expectation other than `100-continue`: the response is 417.
+    /// Whether the head has an expectation other than `100-continue`: the response is 417.
     package let hasUnknownExpectation: Bool
 
     /// Only for OPTIONS and TRACE. At 0 the request must be answered, not forwarded.

@@ -1,13 +1,13 @@
 import LayoverText
 
-/// What a response says about asking again.
+/// Values of a response that concern another attempt.
 extension ResponseHead {
     /// The wait that the origin asks for: `Retry-After` in seconds or as a date (RFC 9110 section 10.2.3), or
     /// `Retry-After-Ms`, which providers of language models send for short waits and which is more exact.
     ///
     /// - Parameter now: Seconds since 1970. A date counts from the response's own `Date` where it has one, so
     ///   that clocks that differ do no harm.
-    /// - Returns: Never negative; nil when nothing readable is said.
+    /// - Returns: Never negative; nil if the response has no readable value.
     package func retryAfter(now: Int) -> Duration? {
         let fields = self.fields()
         if let text = fields.values(of: "Retry-After-Ms").first.map(fields.string), let wait = Double(text),

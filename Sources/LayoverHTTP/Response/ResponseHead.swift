@@ -13,9 +13,9 @@ package struct ResponseHead: Sendable {
     package let announcesImpossibleBody: Bool
     /// Whether the upstream ends the connection behind the response: it said `Connection: close`, or speaks HTTP/1.0.
     package let endsConnection: Bool
-    /// Whether there is a Via field. That field is passed on. The caller appends Layover's own.
+    /// Whether the head has a Via field. That field is passed on. The caller appends Layover's own.
     package let hasVia: Bool
-    /// Whether there is a Date field. Without one the recipient adds the time of receipt (RFC 9110 section 6.6.1).
+    /// Whether the head has a Date field. Without one the recipient adds the time of receipt (RFC 9110 section 6.6.1).
     package let hasDate: Bool
     /// The offset in `bytes` at which the first removed Content-Length or Transfer-Encoding stood.
     /// Nil: no such field was removed, or its place is not known.

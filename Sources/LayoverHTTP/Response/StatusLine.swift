@@ -2,7 +2,7 @@
 struct StatusLine: Sendable {
     /// 0 or 1. A higher one is processed as 1 (RFC 9110 section 2.5).
     let minorVersion: Int
-    /// Whether there is a reason, or the space before an empty one.
+    /// Whether the line has a reason, or the space before an empty one.
     let hasReason: Bool
     /// The status, 100 to 999. RFC 9110 section 15 calls 600 and above invalid and tells a client to treat them as a 5xx.
     /// Layover passes them on unchanged: only client and origin know what they mean.

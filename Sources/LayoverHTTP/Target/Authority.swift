@@ -16,7 +16,7 @@ package struct Authority: Hashable, Sendable {
         self.isIPv6Literal = isIPv6Literal
     }
 
-    /// Reads `host[:port]`. Nil if it is no valid authority.
+    /// Reads `host[:port]`. Nil if the text is no valid authority.
     package init?(parsing text: String) {
         var text = text
         let authority = text.withUTF8 { utf8 -> Authority? in

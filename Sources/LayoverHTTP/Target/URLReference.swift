@@ -92,7 +92,7 @@ package struct URLReference: Sendable, Hashable {
         return text
     }
 
-    /// Scheme, host and port as they are compared (RFC 9110 section 4.3.1); nil when it is no URL that we send to.
+    /// Scheme, host and port as they are compared (RFC 9110 section 4.3.1); nil if the reference is no URL that we send to.
     package var origin: [String]? {
         guard let scheme, scheme == "http" || scheme == "https", let authority,
             let parsed = Authority(parsing: authority)

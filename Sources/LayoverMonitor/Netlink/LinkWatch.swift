@@ -20,7 +20,7 @@ struct LinkWatch {
     /// - Parameter events: Heard from now on; the first `read` gives the first picture.
     init(events: NetlinkSocket) { self.events = events }
 
-    /// Reads all that is there.
+    /// Reads all events that are there.
     ///
     /// - Returns: A new picture; nil when there is no reason to look, or no response.
     mutating func read() -> LinkSnapshot? {

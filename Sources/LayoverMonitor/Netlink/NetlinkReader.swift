@@ -12,7 +12,7 @@ struct NetlinkReader {
         return bytes.loadUnaligned(fromByteOffset: offset, as: type)
     }
 
-    /// A part; nil when it reaches past the end.
+    /// A part of the bytes; nil if it reaches past the end.
     func part(from offset: Int, count: Int) -> NetlinkReader? {
         guard offset >= 0, count >= 0, offset + count <= bytes.count else { return nil }
         return NetlinkReader(UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count]))

@@ -3,7 +3,7 @@ import Glibc
 
 /// A socket to the kernel's routing tables (rtnetlink(7)).
 final class NetlinkSocket {
-    /// What one read brought.
+    /// The result of one read.
     enum Reading {
         case messages([NetlinkMessage])
         /// The kernel had more to say than the socket could hold: messages are lost (netlink(7), ENOBUFS).

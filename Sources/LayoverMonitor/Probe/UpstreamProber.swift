@@ -1,7 +1,7 @@
 package import LayoverCore
 package import LayoverEngine
-package import NIOCore
 import LayoverHTTP
+package import NIOCore
 import Synchronization
 
 /// Asks one URL with the same client that sends requests, and compares the status with the expected one.
@@ -16,7 +16,7 @@ package final class UpstreamProber: Prober {
 
     /// - Parameters:
     ///   - target: Path and query.
-    ///   - parentProxy: The parent proxy through which it goes; nil: none.
+    ///   - parentProxy: The parent proxy through which the probe goes; nil if it goes through none.
     ///   - eventLoop: Where the worker reports to.
     package init(
         origin: Origin, target: String, expectedStatus: Int, parentProxy: ParentProxy? = nil, eventLoop: any EventLoop,

@@ -49,7 +49,7 @@ struct ResolverFileWatch {
         return String(cString: real)
     }
 
-    /// The first 64 KiB; nil when it cannot be read.
+    /// The first 64 KiB of the file; nil if it cannot be read.
     private static func read(_ path: String) -> [UInt8]? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return nil }

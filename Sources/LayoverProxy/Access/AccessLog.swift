@@ -54,7 +54,7 @@ package final class AccessLog {
         lineCount = 0
     }
 
-    /// What is written from now on is handed on at once: the loop is about to end.
+    /// Lines that are written from now on are handed on at once: the loop is about to end.
     func close() {
         isClosed = true
         flush()

@@ -8,7 +8,7 @@ import NIOCore
 ///
 /// Made only where there is an access log, so that an exchange without one pays for none.
 final class AccessRecord {
-    /// Who made the response.
+    /// The maker of the response.
     enum Source: String {
         case origin, cache
         /// Layover itself: a problem, a ticket, a page of its own.
@@ -27,7 +27,7 @@ final class AccessRecord {
 
     let createdAt: Timestamp
     let client: String
-    /// The method as it came. Nil: the bytes of the client have none.
+    /// The method as it came. Nil: the bytes of the client have no method.
     let method: String?
     /// The URL of the request, without secrets.
     let url: String?
@@ -44,7 +44,7 @@ final class AccessRecord {
     var receivedByteCount = 0
     /// All bytes that the client was sent, heads included.
     var sentByteCount = 0
-    /// When the newest attempt began; nil: none did.
+    /// When the newest attempt began; nil if no attempt has begun.
     var attemptedAt: Timestamp?
     /// When the head of the response was written.
     var respondedAt: Timestamp?

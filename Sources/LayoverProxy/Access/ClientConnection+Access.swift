@@ -36,7 +36,7 @@ extension ClientRecipient {
 }
 
 extension Exchange {
-    /// It has its place in the pending set.
+    /// Notes that the exchange has its place in the pending set.
     func noteParked(as id: EntryID) {
         guard loop.accessLog != nil, let record = client?.connection?.access else { return }
         record.isParked = true

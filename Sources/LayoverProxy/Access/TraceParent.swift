@@ -6,7 +6,7 @@ struct TraceParent: Hashable {
     /// As it came.
     let text: String
 
-    /// Nil: there is none, or more than one, or it is not as the standard wants it: then receivers take no note of it.
+    /// Nil: the head has no such field, several, or an invalid one, which receivers must ignore.
     init?(of head: RequestHead) {
         let values = head.fields.values(of: "traceparent")
         guard let value = values.first, values.count == 1, value.count <= Self.byteCountMax else { return nil }

@@ -1,8 +1,8 @@
 /// The targets of a `Link` field (RFC 8288 section 3): `<target>; rel="next", <target>`.
 enum LinkTargets {
-    /// The value with its targets replaced, all else byte for byte. What is no link, and all behind it, stays.
+    /// The value with its targets replaced, all else byte for byte. From the first part that is no link, the rest stays.
     ///
-    /// - Parameter replacement: Another target; nil: it stays.
+    /// - Parameter replacement: Another target; nil: the target stays.
     static func replaced(in value: [UInt8], by replacement: ([UInt8]) -> [UInt8]?) -> [UInt8] {
         var out: [UInt8] = []
         var rest = value[...]

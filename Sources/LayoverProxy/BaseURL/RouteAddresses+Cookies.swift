@@ -53,7 +53,7 @@ extension RouteAddresses {
         return Array(resourcePath[..<slash])
     }
 
-    /// A path of the origin at the proxy: all of the route where the path covers all of it. Nil: the route does not reach it.
+    /// A path of the origin at the proxy: all of the route where the path covers all of it. Nil: the route does not reach the path.
     private func placed(_ path: [UInt8]) -> [UInt8]? {
         if path.starts(with: basePath) {
             let rest = path.dropFirst(basePath.count)

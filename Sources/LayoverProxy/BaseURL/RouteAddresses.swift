@@ -16,7 +16,7 @@ final class RouteAddresses: Sendable {
     /// The path at the proxy that stands for `basePath`.
     let place: [UInt8]
     let form: BaseURLForm
-    /// Scheme and authority of the proxy for the client; nil: none is known.
+    /// Scheme and authority of the proxy for the client; nil if they are not known.
     private let proxy: (scheme: String, authority: String)?
     /// Whether the client reaches the proxy by https.
     var isSecure: Bool { proxy?.scheme == "https" }
@@ -36,7 +36,7 @@ final class RouteAddresses: Sendable {
         proxy = base.scheme.flatMap { scheme in base.authority.map { (scheme, $0) } }
     }
 
-    /// Of a ticket, by the routes as they are now. Nil where it did not come by a base URL, or its route has another upstream now.
+    /// The addresses of a ticket, by the routes as they are now. Nil: it came by no base URL, or its route has another upstream now.
     convenience init?(of record: TicketRecord, _ routes: RouteTable, ownBase: String) {
         guard let form = record.ticket.baseURL, let route = record.route.flatMap(routes.route(named:)),
             let upstream = route.upstream, upstream.origin == record.origin
@@ -50,7 +50,7 @@ final class RouteAddresses: Sendable {
     /// The path of the resource that was asked for, at the origin.
     var resourcePath: [UInt8] { resource.path }
 
-    /// An address as the client is to have it. Nil: as it stands.
+    /// An address as the client is to have it. Nil: the address stays as it is.
     func rewriting(_ text: [UInt8]) -> [UInt8]? {
         guard !text.isEmpty else { return nil }
         let reference = URLReference(text)
@@ -65,7 +65,7 @@ final class RouteAddresses: Sendable {
         return reference.scheme == nil ? target.text : nil
     }
 
-    /// What stands behind the base path. Nil: the path does not lie in the upstream, or may not for a client that reads
+    /// The path behind the base path. Nil: the path does not lie in the upstream, or may not for a client that reads
     /// `%2e` as a dot and a backslash as a slash.
     private func behindBase(_ path: [UInt8]) -> [UInt8]? {
         let path = path.isEmpty ? [UInt8(ascii: "/")] : path

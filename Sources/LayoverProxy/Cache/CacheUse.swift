@@ -3,11 +3,11 @@ import LayoverEngine
 import LayoverHTTP
 import NIOCore
 
-/// What one exchange has to do with the cache: reading while the origin cannot be reached (policy `cache: staleIfError`), and keeping
+/// The use of the cache by one exchange: reading while the origin cannot be reached (policy `cache: staleIfError`), and keeping
 /// the response that is passed on. Confined to its loop.
 final class CacheUse {
     private let cache: any ResponseCache
-    /// Whether its policy lets it be answered from the cache.
+    /// Whether the policy lets the request be answered from the cache.
     private let isReadable: Bool
     /// Takes the response that is being passed on.
     private var writer: (any ResponseWriter)?

@@ -34,7 +34,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     static let lingerMax: TimeAmount = .seconds(30)
 
     let loop: ProxyLoop
-    /// Its place among all connections of its loop, from 1. The loop sets it.
+    /// The connection's place among all connections of its loop, from 1. The loop sets it.
     var number = 0
     var phase = Phase.idle
     var decoder: RequestDecoder
@@ -74,25 +74,25 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     var isHeadTimed = false
     private(set) var isLoopback = false
     private var isCounted = false
-    /// Whether it is a stream over `limits.connections`, whose request is refused.
+    /// Whether the connection is a stream over `limits.connections`, whose request is refused.
     private(set) var isOverLimit = false
-    /// What the access log is to say of the exchange under way; nil: nothing.
+    /// The record of the exchange under way for the access log; nil: the exchange is not logged.
     var access: AccessRecord?
     private(set) var clientAddress = "unknown"
-    /// What is known of the client's connection to an origin that is intercepted and ends here. Nil: the client takes us for a proxy.
+    /// Facts about the client's connection to an origin that is intercepted and ends here. Nil: the client takes us for a proxy.
     var intercepted: InterceptedConnection?
-    /// What makes a connection of a stream of HTTP/2; nil: it is no stream.
+    /// The transcoder of a stream of HTTP/2; nil: this connection is no stream.
     var stream: HTTP2StreamTranscoder? { intercepted?.stream }
     /// Whether the handshake with the client of an intercepted connection, or of a listener with TLS, is complete.
     private var isSecured = false
     /// A CONNECT that is intercepted, until the first bytes of the client are there.
     var peek: InterceptionPeek?
 
-    /// Whether its client is this process, which needs no user.
+    /// Whether the client is this process, which needs no user.
     let isOwn: Bool
-    /// Whether its client speaks TLS to the proxy.
+    /// Whether the client speaks TLS to the proxy.
     let isSecure: Bool
-    /// The user whose CONNECT opened the tunnel or the intercepted connection. Nil: there is no user.
+    /// The user whose CONNECT opened the tunnel or the intercepted connection. Nil: no user did.
     var user: UserCount?
 
     init(loop: ProxyLoop, intercepted: InterceptedConnection? = nil, isOwn: Bool = false, isSecure: Bool = false) {
@@ -199,7 +199,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         context.close(promise: nil)
     }
 
-    /// Whether its client speaks HTTP/1.1 over TLS that ends here: a response that only the end of TLS delimits ends for it as at the
+    /// Whether the client speaks HTTP/1.1 over TLS that ends here: a response that only the end of TLS delimits ends for it as at the
     /// origin.
     var mirrorsEnd: Bool { intercepted != nil && stream == nil }
 
@@ -212,7 +212,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         context?.read()
     }
 
-    /// Whether what the client sends stays with the kernel, its FIN included.
+    /// Whether bytes that the client sends stay with the kernel, its FIN included.
     var isNotRead: Bool {
         phase == .exchanging && !isInputClosed && (isBodyPaused || input.readableBytes >= inputByteCountMax)
     }

@@ -1,7 +1,7 @@
 import LayoverHTTP
 import NIOCore
 
-/// What a connection does with the request whose turn it is. Confined to the connection's loop.
+/// The work of a connection on the request whose turn it is. Confined to the connection's loop.
 protocol ConnectionExchange: AnyObject {
     /// Whether bytes of the request are still to come.
     var isReceivingRequest: Bool { get }

@@ -10,11 +10,11 @@ import NIOCore
 /// (sock_diag(7)): a socket without an inode belongs to no process any more.
 enum PeerSocket {
     enum State: Sendable {
-        /// A process has it.
+        /// A process has the socket.
         case open
-        /// Its process has closed it.
+        /// The client's process has closed the socket.
         case closed
-        /// Nothing is known of it: it is on another machine or in another network namespace, or may not be asked for.
+        /// Nothing is known of the socket: it is on another machine or in another network namespace, or may not be asked for.
         case unknown
     }
 
@@ -49,7 +49,7 @@ enum PeerSocket {
         var request = inet_diag_req_v2()
     }
 
-    /// Nil where there is no such socket, or no permission to ask.
+    /// The kernel's answer. Nil: there is no such socket, or no permission to ask.
     private static func answer(to question: Question) -> inet_diag_msg? {
         let descriptor = socket(AF_NETLINK, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), NETLINK_SOCK_DIAG)
         guard descriptor >= 0 else { return nil }

@@ -11,7 +11,7 @@ final class HTTP2OwedFrame: ChannelInboundHandler {
     private static let headByteCount = 9
 
     private let now: () -> NIODeadline
-    /// The time of the loop when it began. Nil: nothing is owed.
+    /// The time of the loop when the owed frame began. Nil: no frame is owed.
     private(set) var since: NIODeadline?
     /// Bytes until the head of the next frame.
     private var rest = prefaceByteCount

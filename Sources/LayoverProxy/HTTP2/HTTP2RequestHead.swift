@@ -17,9 +17,9 @@ struct HTTP2RequestHead {
     /// Layover does not.
     struct Malformed: Error, Equatable {
         let reason: String
-        /// The refusal that answers it. Nil: the stream is reset.
+        /// The refusal that answers the request. Nil: the stream is reset.
         var answer: FramingError?
-        /// Whether the request is one by HEAD.
+        /// Whether the method of the request is HEAD.
         var isHead = false
 
         init(_ reason: String) { self.reason = reason }
@@ -84,7 +84,7 @@ struct HTTP2RequestHead {
         var bytes = ByteBuffer()
         bytes.writeString("\(method) \(target) HTTP/1.1\r\nhost: \(authority)\r\n")
         for (name, value) in lines { bytes.writeString("\(name): \(value)\r\n") }
-        // They may be apart for compression, and belong together (section 8.2.3).
+        // The cookies may be apart for compression, and belong together (section 8.2.3).
         if !cookies.isEmpty { bytes.writeString("cookie: \(cookies.joined(separator: "; "))\r\n") }
         switch body {
         case .none where endsStream && ["POST", "PUT", "PATCH"].contains(method): bytes.writeString("content-length: 0\r\n")
@@ -181,7 +181,7 @@ enum HTTP2Fields {
         value.allBytes { $0 < 0x80 } || !value.unicodeScalars.contains("\u{FFFD}")
     }
 
-    /// The first field of a response whose value NIOHPACK would alter, because it is not UTF-8. Nil: there is none.
+    /// The first field of a response whose value NIOHPACK would alter, because it is not UTF-8. Nil: no field is such a one.
     static func unsendable(in head: ResponseHead) -> String? {
         guard !isASCII(head) else { return nil }
         let block = head.fields()

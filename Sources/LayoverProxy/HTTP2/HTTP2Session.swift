@@ -172,7 +172,7 @@ final class HTTP2Session: ChannelInboundHandler {
     func closeNow() { context?.close(promise: nil) }
 }
 
-/// What one connection by HTTP/2 may ask for. The defaults of the library are for servers whose streams end soon.
+/// Limits on what a client may ask of one connection by HTTP/2. The defaults of the library are for servers whose streams end soon.
 struct HTTP2Limits {
     /// Streams that may be open on a connection: each may be held for a long time. Default: 2048.
     static let streamCountMax = 2048

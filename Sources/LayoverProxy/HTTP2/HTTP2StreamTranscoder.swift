@@ -17,10 +17,10 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
 
     private enum Request {
         case head
-        /// Nil: chunked. Otherwise the bytes that are to come.
+        /// The bytes that are to come. Nil: the body is chunked.
         case body(bytesLeft: Int?)
         case ended
-        /// It is malformed, and the stream is reset.
+        /// The request is malformed, and the stream is reset.
         case failed
     }
 
@@ -34,7 +34,7 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
     private let unsendable: (_ field: String) -> Void
     private let headByteCountMax: Int
     private let unsent: HTTP2UnsentBytes?
-    /// Whether its response waits for room. The account of its session sets it.
+    /// Whether the response waits for room. The account of its session sets it.
     var isWaitingForRoom = false
     /// Bytes of the response, in HTTP/1.1, that are not decoded yet.
     private var output = ByteBuffer()
@@ -65,7 +65,7 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
 
     /// - Parameters:
     ///   - headByteCountMax: Of a request: `limits.headerBytes`.
-    ///   - unsent: The account of its session. Nil: there is none.
+    ///   - unsent: The account of the stream's session. Nil: there is no account.
     ///   - unsendable: Told which field of a response cannot be sent, and why the stream is reset.
     ///   - malformed: Told why the stream is reset.
     init(
@@ -323,7 +323,10 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
         if isResponseEnded {
             if case .ended = request, mode == .output { return }
             let isAllSent = unsentByteCount == 0 && pendingHead == nil && pendingData == nil
-            guard isAllSent || mode != .output else { return plannedReset = .noError }
+            guard isAllSent || mode != .output else {
+                plannedReset = .noError
+                return
+            }
             // NO_ERROR would have the client take the part that it has for the whole.
             return reset(isAllSent ? .noError : .internalError)
         }

@@ -22,7 +22,7 @@ final class CertificateVerdict {
 
     /// The connection ended before its first request.
     ///
-    /// - Parameter error: Of the handshake; nil: it was complete.
+    /// - Parameter error: The error of the handshake; nil: the handshake was complete.
     func rejected(_ error: TLSError?) {
         guard !isKnown, let rejection = error == nil ? .possible : error?.rejection else { return }
         isKnown = true

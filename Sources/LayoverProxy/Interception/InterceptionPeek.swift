@@ -11,9 +11,9 @@ struct InterceptionPeek {
     let head: RequestHead
     let plan: ForwardPlan
     var timer: Scheduled<Void>
-    /// What reads the ClientHello. Nil: the first bytes are not those of one.
+    /// The session that reads the ClientHello. Nil: the first bytes are not those of a ClientHello.
     private var session: TLSServerSession?
-    /// How much of what came it has.
+    /// How many of the received bytes the session has.
     private var readByteCount = 0
 
     init(head: RequestHead, plan: ForwardPlan, timer: Scheduled<Void>) {

@@ -11,7 +11,7 @@ struct OwnAddress: Equatable {
         self.port = port
     }
 
-    /// Nil where it has none, as a Unix socket.
+    /// Nil: the address has no IP address and port, as that of a Unix socket.
     init?(_ address: SocketAddress?) {
         guard let ip = address?.ipAddress, let port = address?.port else { return nil }
         let mapped = "::ffff:"

@@ -2,10 +2,10 @@ import LayoverCore
 import LayoverEngine
 import LayoverHTTP
 
-/// What is to be done with a request.
+/// The plan for one request.
 enum RequestPlan {
     case forward(ForwardPlan)
-    /// It asks after a ticket.
+    /// The request asks after a ticket.
     case ticket(TicketQuestion)
     case answer(OwnResponse)
     /// CONNECT to a host that is intercepted.
@@ -29,10 +29,10 @@ final class ForwardPlan {
     var isAcceptedAtOnce = false
     /// The digest of a request with an `Idempotency-Key` that may become a ticket. Nil for other requests.
     var digest: PayloadDigest?
-    /// The base URL by which the request came. Nil: it came by none.
+    /// The base URL by which the request came. Nil: it came by no base URL.
     var baseURL: BaseURLUse?
 
-    /// When its client takes a ticket.
+    /// When the client of the request takes a ticket.
     var ticketMoment: ExchangeMachine.TicketMoment {
         guard let ticket else { return .never }
         if isAcceptedAtOnce { return .atOnce }

@@ -3,9 +3,9 @@ import LayoverHTTP
 
 /// Requests on a connection that was intercepted: they are for the origin that CONNECT named, and for no other.
 extension RequestPlanner {
-    /// - Parameter intercepted: Nil: the connection is not intercepted.
-    /// - Returns: Where the request goes, whatever form its target has. Nil where the connection is not intercepted.
-    /// - Throws: 421 where it names another origin: what it asks for was not what the client's TLS connection is for
+    /// - Parameter intercepted: The origin of the intercepted connection. Nil: the connection is not intercepted.
+    /// - Returns: Where the request goes, whatever form its target has. Nil: the connection is not intercepted.
+    /// - Throws: 421 if the head names another origin: what it asks for was not what the client's TLS connection is for
     ///   (RFC 9110 section 7.4).
     func addressInside(
         _ intercepted: Origin?, of head: RequestHead, _ cache: inout RequestAddressCache

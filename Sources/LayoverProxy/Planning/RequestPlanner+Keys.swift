@@ -18,7 +18,7 @@ extension RequestPlanner {
         }
     }
 
-    /// What stands behind the first segment of a path, if that is `~` and the key of the route. Nil: it is not.
+    /// The path behind the first segment, if that segment is `~` and the key of the route. Nil: it is another segment.
     ///
     /// `%7E` is the same as `~` (RFC 3986 section 6.2.2.2), and some clients write it.
     static func behindKey(of route: Route, in path: Substring) -> Substring? {

@@ -131,7 +131,7 @@ extension RequestPlanner {
 
 extension RequestHead {
     /// Its Referer without the key of a route: a page of a route by its base URL names its own address in each request that it makes,
-    /// and the key is for this proxy only. Nil: there is no key in it.
+    /// and the key is for this proxy only. Nil: the Referer has no key.
     fileprivate var refererWithoutRouteKey: ByteBuffer? {
         guard fields.contains(.referer), let value = fields.first(.referer) else { return nil }
         return MaskedRouteKeys.withoutKeys(fields.slice(value).readableBytesView).map { ByteBuffer(bytes: $0) }

@@ -3,9 +3,9 @@ import LayoverEngine
 import LayoverHTTP
 import NIOCore
 
-/// What a request says about becoming a ticket, and about its order among others.
+/// The wishes of a request about becoming a ticket, and about its order among others.
 extension RequestPlanner {
-    /// Nil where its client waits on its connection and takes nothing else.
+    /// The client's wish for a ticket. Nil: the client waits on its connection and takes nothing else.
     func ticketWish(
         of head: RequestHead, _ policy: Policy, _ route: Route?
     ) throws(Refusal) -> TicketWish? {
@@ -155,7 +155,7 @@ extension RequestPlanner {
         return sorted.flatMap { [$0.element.name, $0.element.value] }
     }
 
-    /// Who a client is to the proxy. A user is the same with a new password.
+    /// The identity of a client at the proxy. A user is the same with a new password.
     private func proxyIdentity(_ value: String) -> String {
         rules.users.isEmpty ? value : ProxyCredential.parts(of: value)?.name ?? value
     }

@@ -26,7 +26,7 @@ final class RequestPlanner {
     /// - Parameters:
     ///   - isLoopback: Whether the client is on this machine.
     ///   - cache: The connection's memory of the address before.
-    ///   - intercepted: The origin that the connection is for, where it was intercepted; nil: it is a proxy's.
+    ///   - intercepted: The origin that the connection is for, if it was intercepted; nil: it is a connection to the proxy.
     ///   - isSecure: Whether the client speaks TLS to us.
     ///   - reachedAt: Address and port of ours that the connection came to, as far as it has them.
     func plan(

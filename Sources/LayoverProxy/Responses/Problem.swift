@@ -15,7 +15,7 @@ struct Problem {
     var phase: FailurePhase?
     var evidence: Evidence?
     var attemptCount = 0
-    /// The status of the origin that is not passed on (RFC 9209 section 2.1.4); nil where there is none.
+    /// The status of the origin that is not passed on (RFC 9209 section 2.1.4); nil: there is no such status.
     var receivedStatus: Int?
     /// As the admin port shows it (`EntryNaming`).
     var entry: EntryID?
@@ -60,12 +60,12 @@ struct Problem {
 
     /// Why a body cannot be sent again.
     enum BodyLoss {
-        /// It is longer than `limits.bodyMax`.
+        /// The body is longer than `limits.bodyMax`.
         case tooLong(max: Int)
         /// The disk or `limits.spoolTotal` had no room.
         case noRoom(SpoolFailure)
         case incomplete
-        /// It was sent on without being stored.
+        /// The body was sent on without being stored.
         case notKept
 
         fileprivate var clause: String {

@@ -10,22 +10,22 @@ package struct ProxyRules: Sendable {
     /// Identity in `Via`, made once per installation; only exactly this one means a loop.
     package var viaIdentity = "layover"
     package var routes = RouteTable()
-    /// What stands before the path of a ticket in its address, the scheme included. Nil: where the client reached us. Default: nil.
+    /// The base before the path of a ticket's address, the scheme included. Nil: the address where the client reached us. Default: nil.
     package var publicBase: String?
     /// Hosts by which a client may address the proxy itself, lower case, without port.
     package var allowedHosts: Set<String> = ["localhost", "127.0.0.1", "::1"]
     /// Ports to which clients that are not on loopback may CONNECT. Default: 443, 8443, 22.
     package var connectPorts: Set<Int> = [443, 8443, 22]
-    /// Who may use the proxy, by name. Default: empty, which is everybody.
+    /// The password hashes of the users, by name. Default: empty, so that everybody may use the proxy.
     package var users: [String: PasswordHash] = [:]
     package var framing = FramingLimits()
     package var body = CapturedBody.Limits()
     /// Most client connections at a time. Default: 10 000.
     package var connectionCountMax = 10_000
     package var attempt = AttemptTimeouts()
-    /// The same for the response head of a ticket, for which no client decides how long it waits. Nil: no limit. Default: 5 minutes.
+    /// The limit for the response head of a ticket, for which no client decides how long it waits. Nil: no limit. Default: 5 minutes.
     package var ticketFirstByte: Duration? = .seconds(300)
-    /// Why no ticket can be accepted, as the store is not open; nil: it is. Default: there is none.
+    /// Why no ticket can be accepted, as the store is not open; nil: the store is open. Default: the proxy runs without a store.
     package var noTickets: StoreFailure? = StoreFailure(.closed, "This proxy runs without a store.")
     /// Whether requests with a lane wait, because the store is to be opened later and may have tickets that come before them.
     /// Default: false.

@@ -80,7 +80,7 @@ final class LoopConnections {
     // MARK: Time
 
     func tick(now: NIODeadline, coarseNow: NIODeadline, tunnelIdleMax: TimeAmount) {
-        // What was flushed outside of a batch would be held until the next one.
+        // A connection that was to be flushed outside of a batch would be held until the next one.
         flush()
         for connection in inOrder(where: { $0.wantsTick(now: now) }) { connection.tick(now: now) }
         for session in allSessions { session.tick(now: now) }

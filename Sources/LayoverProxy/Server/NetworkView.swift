@@ -1,7 +1,7 @@
 import LayoverCore
 import LayoverEngine
 
-/// What a loop knows of origins and of the network, as the engine announced it. A stale view is harmless: the engine looks again.
+/// A loop's view of origins and of the network, as the engine announced it. A stale view is harmless: the engine looks again.
 struct NetworkView {
     /// Origins that are or were in trouble.
     private var notices: [Origin: OriginNotice] = [:]

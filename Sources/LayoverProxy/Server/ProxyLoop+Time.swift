@@ -1,6 +1,7 @@
 import LayoverCore
 import LayoverEngine
 import LayoverReplay
+
 #if canImport(Glibc)
 import Glibc
 #endif
@@ -12,7 +13,7 @@ extension ProxyLoop {
     /// Nanoseconds since 1970.
     func wall(_ timestamp: Timestamp) -> Int64 { engine.clock.wallNanoseconds(of: timestamp) }
 
-    /// When the credentials of a request are past their time; nil where they do not say.
+    /// When the credentials of a request expire; nil if they name no time.
     func credentialExpiry(of request: UpstreamRequest) -> Timestamp? {
         let wall = wallSeconds
         guard

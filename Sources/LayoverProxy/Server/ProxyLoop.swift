@@ -19,7 +19,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     let timeouts: ClientTimeouts
     let spool: BodySpool
     let logger: Logger
-    /// Responses for the time when their origin cannot be reached. Nil: none are kept.
+    /// Responses for the time when their origin cannot be reached. Nil: no responses are kept.
     private(set) var cache: (any ResponseCache)?
     /// The certificates of intercepted hosts. Nil: every CONNECT becomes a tunnel.
     private(set) var certificates: LeafCertificates?
@@ -32,12 +32,12 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     let tlsSessions = TLSSessionCache()
     /// For handshakes with clients.
     let handshakeTurns: TLSHandshakeTurns
-    /// Where clients reach the listener; nil: at a Unix socket.
+    /// Where clients reach the listener; nil: it listens on a Unix socket.
     private(set) var listensAt: OwnAddress?
     private var passwordChecks: PasswordChecks?
-    /// Nil: everybody may use the proxy.
+    /// The users of the proxy. Nil: everybody may use it.
     private(set) var users: UserAccess?
-    /// Nil: there is none.
+    /// The access log. Nil: requests are not logged.
     private(set) var accessLog: AccessLog?
     /// Counts connections of all loops against `limits.connections`.
     let connectionLimit: ConnectionLimit
@@ -313,7 +313,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
             let future = self.finalResponses.future(on: self.eventLoop)
             for connection in self.connections.inOrder {
                 guard let exchange = connection.exchange else { continue }
-                // It may have its final response before the call returns.
+                // The exchange may have its final response before the call returns.
                 self.finalResponses.await(exchange)
                 if exchange.cutOff() { self.finalResponses.remove(exchange) }
             }

@@ -1,6 +1,7 @@
 import CLinux
 import NIOCore
 import NIOPosix
+
 #if canImport(Glibc)
 import Glibc
 #endif
@@ -27,7 +28,7 @@ extension ProxyServer {
                 }
             }
         do {
-            // It takes the descriptor over, also where it fails.
+            // NIO takes the descriptor over, also if this fails.
             _ = try await bootstrap.withConnectedSocket(pair[0]).get()
         } catch {
             close(pair[1])

@@ -25,7 +25,7 @@ package struct ProxyServer: Sendable {
     private let group: MultiThreadedEventLoopGroup
     private let channel: any Channel
 
-    /// Where it listens now; nil for a Unix socket.
+    /// The port that the proxy listens on; nil: it listens on a Unix socket.
     package var localPort: Int? { channel.localAddress?.port }
 
     /// Binds the listener, so that the port is ours. Connections wait in the kernel until `accept` is called.
@@ -44,7 +44,8 @@ package struct ProxyServer: Sendable {
             .childChannelOption(.maxMessagesPerRead, value: 4)
             .childChannelOption(
                 .recvAllocator,
-                value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 2048, maximum: 256 << 10))
+                value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 2048, maximum: 256 << 10)
+            )
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     guard let loop = byLoop[ObjectIdentifier(channel.eventLoop)] else { return }

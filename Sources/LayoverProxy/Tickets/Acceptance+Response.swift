@@ -1,7 +1,7 @@
 import LayoverCore
 import LayoverEngine
 
-/// What a client is told of a request that was to become a ticket.
+/// The response to a request that was to become a ticket.
 extension OwnResponse {
     /// The ticket was accepted, now or before: where it is.
     static func accepted(
@@ -16,7 +16,7 @@ extension OwnResponse {
 }
 
 extension Problem {
-    /// Nil where it was accepted.
+    /// Nil: the ticket was accepted, or the entry of the request has ended.
     init?(_ result: AcceptanceResult) {
         switch result {
         case .accepted, .duplicate, .gone:
@@ -69,7 +69,7 @@ extension Problem {
         return problem
     }
 
-    /// Its body could not be kept.
+    /// The problem of a request whose body could not be kept.
     init(notKept failure: SpoolFailure?) {
         let reason = failure.map { " \($0)" } ?? ""
         var kind = "limit"

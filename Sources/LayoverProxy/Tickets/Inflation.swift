@@ -7,7 +7,7 @@ import NIOCore
 /// A few bytes can stand for gigabytes, so nothing is written past the limit, and what is over it is an error.
 enum Inflation {
     enum Failure: Error {
-        /// It is not compressed that way, breaks off, or goes on behind its end.
+        /// The content is not compressed that way, breaks off, or goes on behind its end.
         case broken
         case tooLong
     }
@@ -16,12 +16,13 @@ enum Inflation {
     static func undo(
         _ coding: ContentCoding, of bytes: ByteBuffer, upTo byteCountMax: Int
     ) throws(Failure) -> ByteBuffer {
-        let windowBits = switch coding {
-        // zlib.h: 16 more means the gzip format.
-        case .gzip: MAX_WBITS + 16
-        // The name says RFC 1950, yet many send RFC 1951, which has no header. Negative: without one.
-        case .deflate: hasHeader(bytes) ? MAX_WBITS : -MAX_WBITS
-        }
+        let windowBits =
+            switch coding {
+            // zlib.h: 16 more means the gzip format.
+            case .gzip: MAX_WBITS + 16
+            // The name says RFC 1950, yet many send RFC 1951, which has no header. Negative: without one.
+            case .deflate: hasHeader(bytes) ? MAX_WBITS : -MAX_WBITS
+            }
         let result = run(bytes, windowBits: windowBits, isGzip: coding == .gzip, upTo: byteCountMax)
         return try result.get()
     }

@@ -1,8 +1,8 @@
 import LayoverCore
 
-/// What a request says about its order among others, or its policy does.
+/// The order that a request, or its policy, asks for among others.
 struct OrderWish: Equatable {
-    /// `Priority: u=N` (RFC 9218); nil: the policy's.
+    /// `Priority: u=N` (RFC 9218); nil: the priority of the policy.
     var priority: Int?
     /// `Layover-Lane`, or the lane of the policy.
     var lane: String?

@@ -10,7 +10,7 @@ final class ResponseCapture: @unchecked Sendable {
     private let fields: ByteBuffer
     private let loop: ProxyLoop
     private let took: (Int) -> Void
-    /// Nil where none can follow, or once it is lost.
+    /// The body of the response. Nil: no body can follow, or it is lost.
     private var body: CapturedBody?
     private let hasBody: Bool
     /// Whether the body cannot be kept.
@@ -103,7 +103,7 @@ final class ResponseCapture: @unchecked Sendable {
     /// The response is not needed any more.
     func discard() { body?.disown() }
 
-    /// What is known without the body.
+    /// The response without its body.
     func withoutBody() -> StoredResponse {
         StoredResponse(status: status, fields: fields, body: .none, isBodyLost: hasBody)
     }

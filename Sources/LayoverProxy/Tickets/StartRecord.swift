@@ -16,10 +16,10 @@ final class StartRecord: Sendable {
         self.id = id
     }
 
-    /// Whether it was not written, so that nothing was sent.
+    /// Whether the record was not written, so that nothing was sent.
     var wasRefused: Bool { isRefused.load(ordering: .acquiring) }
 
-    /// What the worker asks before it sends: granted once the record is on disk.
+    /// The permit that the worker asks for before it sends: granted once the record is on disk.
     func permit(for counts: AttemptCounts, by exchange: any HeldExchange) -> SendingPermit {
         { [self] answer in write(counts, by: exchange, done: answer) }
     }

@@ -7,7 +7,7 @@ import NIOCore
 /// A ticket as its client is shown it, in JSON.
 struct TicketDocument {
     let id: EntryID
-    /// Nil: no more is known than that it was accepted.
+    /// The standing of the ticket. Nil: no more is known than that the ticket was accepted.
     var standing: TicketStanding?
     var response: StoredResponse?
     /// Nanoseconds since 1970 of a time since boot.

@@ -58,7 +58,7 @@ struct TicketLoading {
         }
     }
 
-    /// The stored request, ready to be sent. Nil: it is a notification, and it has no webhook any more or could not be signed.
+    /// The stored request, ready to be sent. Nil: it is a notification whose webhook is gone, or which could not be signed.
     private func request(_ stored: StoredRequest, _ body: CapturedBody?) -> UpstreamRequest? {
         // A reload may have come since it was planned. Its address is looked up, as the exchange has none yet.
         let found = loop.rules.routes.standing(
@@ -90,7 +90,7 @@ extension UpstreamRequest {
         preflight.mayBeSentTwice = Repeatability(method: method).mayBeSentTwice
         preflight.fields.removeAll { field in
             let name = field.name.lowercased()
-            // They speak of the body, or of doing it once.
+            // These fields speak of the body, or of doing the request once.
             return name.hasPrefix("content-") || name == "idempotency-key"
         }
         return preflight

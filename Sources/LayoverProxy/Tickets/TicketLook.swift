@@ -15,7 +15,7 @@ struct TicketLook: Sendable {
     func look() async -> Result {
         do throws(StoreFailure) {
             guard let standing = try await engine.ticket(id) else { return .unknown }
-            // Its end may be on its way to the disk, and then so is its response.
+            // The ticket's end may be on its way to the disk, and then so is its response.
             let isSaved =
                 standing.record.state.isFinal ? await engine.waitUntilSaved(id) : await engine.isSaved(id)
             var response: StoredResponse?

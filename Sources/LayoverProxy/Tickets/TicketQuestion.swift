@@ -1,9 +1,9 @@
 import LayoverCore
 
-/// What is asked of a ticket.
+/// A client's question about a ticket.
 struct TicketQuestion {
     enum Ask: Equatable {
-        /// How it stands, now or once it is final or undecided, but after so long at most.
+        /// The standing of the ticket, now or once it is final or undecided, but after so long at most.
         case standing(wait: Duration)
         case response
         case drop

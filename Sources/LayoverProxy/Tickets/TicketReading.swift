@@ -6,11 +6,11 @@ import NIOCore
 /// Reads what a ticket's attempt is to send, and puts into it what its tokens stand for.
 struct TicketReading: Sendable {
     enum Result: Sendable {
-        /// With its body, opened; nil where it has none.
+        /// The request with its opened body; nil if it has no body.
         case ready(StoredRequest, CapturedBody?)
         /// The store cannot say now.
         case unreadable(Failure)
-        /// It cannot be made complete: a person has to decide.
+        /// The request cannot be made complete: a person has to decide.
         case rejected(Failure)
     }
 
@@ -25,8 +25,8 @@ struct TicketReading: Sendable {
                 return .rejected(Self.failure("The request of this ticket is not in the store."))
             }
             return try await ready(request)
-        } catch where error.kind == .corrupt {
-            // It will read the same next time.
+        } catch  where error.kind == .corrupt {
+            // A second reading would give the same.
             return .rejected(Self.failure("The ticket could not be read. \(error.message)"))
         } catch {
             return .unreadable(Self.failure("The store could not be read (\(error.kind.rawValue))."))
@@ -105,8 +105,8 @@ struct TicketReading: Sendable {
         }
     }
 
-    /// - Returns: Nil where it is longer, or lost for good.
-    /// - Throws: Where it cannot be read now: that says nothing about what stands in it.
+    /// - Returns: Nil if the body is longer, or lost for good.
+    /// - Throws: If the body cannot be read now, which says nothing about its content.
     private func bytes(of body: StoredBody, upTo byteCountMax: Int) async throws(StoreFailure) -> ByteBuffer? {
         guard body.byteCount <= byteCountMax else { return nil }
         let captured = CapturedBody(body, limits: limits, spool: spool)

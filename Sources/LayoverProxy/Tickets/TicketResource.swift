@@ -3,7 +3,7 @@ import LayoverEngine
 import LayoverHTTP
 import NIOCore
 
-/// What a client asks of its ticket: how it stands, its response, or to be rid of it.
+/// The requests of a client about its ticket: its standing, its response, or its end.
 ///
 /// Confined to its loop. `@unchecked Sendable`: what is awaited elsewhere comes back there.
 final class TicketResource: ConnectionExchange, @unchecked Sendable {
@@ -53,7 +53,7 @@ final class TicketResource: ConnectionExchange, @unchecked Sendable {
     private func watches(_ number: Int) {
         watch = number
         if isDone { return stopWatching() }
-        // It may have come to its end before.
+        // The ticket may have come to its end before.
         look(isLast: false)
     }
 
@@ -170,7 +170,7 @@ final class TicketResource: ConnectionExchange, @unchecked Sendable {
 
     func requestBodyStalled() { requestBroke(status: 408, detail: "The request body stopped arriving.") }
 
-    /// It wants one response, and no wait.
+    /// The client wants one response, and no wait.
     func clientClosedInput() { stopWaiting() }
 
     /// The proxy is being stopped: clients do not wait here any longer.

@@ -8,7 +8,7 @@ struct TicketTokens {
     /// What the request needs before it can be sent.
     struct Found: Sendable {
         var request: UpstreamRequest
-        /// The body in place of the captured one; nil: as it was captured.
+        /// The body in place of the captured one; nil: the captured body is used.
         var body: ByteBuffer?
         var parents: [EntryID]
         var hasTokens: Bool
@@ -42,8 +42,8 @@ struct TicketTokens {
     var isBodySuspect: Bool { search.hasFound }
 
     /// - Parameters:
-    ///   - body: Nil where it need not be looked at.
-    ///   - uuid: What `~uuid~` stands for in this request.
+    ///   - body: The body to look for tokens in. Nil: it need not be looked at.
+    ///   - uuid: The value of `~uuid~` in this request.
     static func found(
         in request: UpstreamRequest, body: ByteBuffer?, uuid: String
     ) throws(TokenError) -> Found {

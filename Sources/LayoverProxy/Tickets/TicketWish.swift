@@ -1,6 +1,6 @@
-/// What a request says about becoming a ticket.
+/// A request's wish to become a ticket.
 struct TicketWish: Sendable, Equatable {
-    /// How long its client waits on its connection first. Zero: not at all. Nil: as long as it may wait there.
+    /// How long the client waits on its connection first. Zero: not at all. Nil: as long as it may wait there.
     var wait: Duration?
     /// What is said of it in `Preference-Applied` (RFC 7240 section 3); empty where its route or mode wants it.
     var applied: String

@@ -9,10 +9,10 @@ package import NIOCore
 /// It is a ticket whose target is empty on disk: the target often holds a key, and the signature tells the time of its attempt. Both
 /// are written when it is sent.
 package enum WebhookRequest {
-    /// Its ticket.
+    /// The ticket of a notification.
     ///
     /// - Parameters:
-    ///   - id: The same for all attempts: its receiver tells by it that it has the notification already.
+    ///   - id: The same for all attempts: the receiver tells by it that it has the notification already.
     ///   - body: JSON.
     package static func acceptance(
         _ id: String, body: ByteBuffer, to webhook: Webhook, userAgent: String, now: Timestamp

@@ -46,7 +46,7 @@ extension ClientConnection {
         exchange = nil
         deadline = nil
         loop.closed(self)
-        // It may be frozen from the start.
+        // The tunnel may be frozen from the start.
         loop.opened(near, to: origin)
         context.pipeline.syncOperations.removeHandler(self, promise: nil)
         far.start(early: rest)

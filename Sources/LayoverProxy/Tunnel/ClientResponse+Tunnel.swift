@@ -13,7 +13,7 @@ extension ClientResponse {
             return exchange.ended(as: .cancelled)
         }
         guard !loop.network.isOffline else {
-            // It was dialled at the moment when the mode was set.
+            // The connection was dialled at the moment when the mode was set.
             socket.close()
             return exchange.dialledWhileOffline()
         }

@@ -199,7 +199,7 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Where it stands: nothing was sent.
+    /// The failure at the step that is under way: nothing was sent.
     private var failure: Failure {
         var failure = Failure(
             phase: .connecting, kind: .connectionTerminated, evidence: .neverSent,

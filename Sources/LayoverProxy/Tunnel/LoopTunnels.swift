@@ -5,7 +5,7 @@ import NIOCore
 /// The open tunnels of one loop, and whether bytes pass through them. Confined to it.
 final class LoopTunnels {
     private struct Tunnel {
-        /// Its place among all tunnels of its loop, from 1.
+        /// The tunnel's place among all tunnels of its loop, from 1.
         let number: Int
         /// The client's half.
         let near: TunnelRelay

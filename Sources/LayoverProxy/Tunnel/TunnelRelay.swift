@@ -36,7 +36,7 @@ final class TunnelRelay: ChannelInboundHandler {
     private(set) var byteCount = 0
     /// The time by which the next bytes must have passed. The client's half keeps it for both halves.
     private var deadline: NIODeadline?
-    /// When the client's half was frozen; nil: bytes pass.
+    /// When the client's half was frozen; nil: it is not frozen, and bytes pass.
     private var frozenAt: NIODeadline?
     private var isFrozen = false
     /// Bytes for this side that came while the tunnel was frozen. At most one read of the partner's channel, or, when its sender has
@@ -44,7 +44,7 @@ final class TunnelRelay: ChannelInboundHandler {
     private var kept: [ByteBuffer] = []
     /// How the partner's side ended behind the kept bytes. Nil: the partner's side has not ended.
     private var keptEnd: CloseMode?
-    /// How long nothing may come back from the peer of this half when it has to answer; nil: for ever.
+    /// How long nothing may come back from the peer of this half when it has to answer; nil: there is no limit.
     private let deadPeer: Duration?
     private var peerSilence = PeerSilence()
     private var peerCheckAt = NIODeadline.uptimeNanoseconds(0)
@@ -95,7 +95,9 @@ final class TunnelRelay: ChannelInboundHandler {
             hasMoved = false
             partner?.hasMoved = false
             deadline = coarseNow + idleMax
-        } else if let deadline, deadline <= now { close() }
+        } else if let deadline, deadline <= now {
+            close()
+        }
     }
 
     /// Asks the kernel now and then whether the peer is dead: then nothing that was written arrives any more.
@@ -230,7 +232,7 @@ final class TunnelRelay: ChannelInboundHandler {
         }
     }
 
-    /// What was written still goes out before the close.
+    /// Bytes that were written are still sent before the close.
     private func closeIfOver() {
         // The last bytes of this side may still be kept in the partner.
         guard isInputClosed, isOutputClosed, partner?.kept.isEmpty != false else { return }

@@ -59,7 +59,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         channel.writeAndFlush(requestHead, promise: nil)
     }
 
-    /// - Parameter limit: Longest wait for the next bytes; nil: none.
+    /// - Parameter limit: Longest wait for the next bytes; nil: there is no limit.
     private func startTimeout(_ limit: Duration?) {
         timeout?.cancel()
         timeout = nil

@@ -31,7 +31,7 @@ package final class PasswordChecks: Sendable {
     }
 
     private struct State {
-        /// Who waits for a check, whether it runs or waits itself.
+        /// The waiters for each check, whether the check runs or waits itself.
         var promises: [Check: [EventLoopPromise<Bool>]] = [:]
         var queue = CheckQueue<Job>()
         var runningCount = 0

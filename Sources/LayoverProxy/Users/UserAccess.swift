@@ -4,7 +4,7 @@ import LayoverHTTP
 import LayoverPasswords
 import NIOCore
 
-/// Who may use the proxy port, as one loop knows it. Confined to its loop.
+/// The users who may use the proxy port, as one loop knows them. Confined to its loop.
 final class UserAccess {
     enum Verdict {
         case admitted(UserCount)
@@ -25,7 +25,7 @@ final class UserAccess {
     private var admitted: [[UInt8]: UserCount] = [:]
     private var refused: Set<[UInt8]> = []
 
-    /// - Returns: Nil where there are no users, and every client is let in.
+    /// - Returns: Nil: there are no users, and every client is let in.
     init?(_ hashes: [String: PasswordHash], checks: PasswordChecks, metrics: LoopMetrics) {
         let counts = metrics.countUsers(Array(hashes.keys))
         guard !hashes.isEmpty else { return nil }

@@ -20,7 +20,7 @@ package struct CredentialExpiry: Sendable, Hashable {
         self.why = why
     }
 
-    /// The earliest expiry of all credentials that the request carries; nil when none says anything.
+    /// The earliest expiry of all credentials that the request carries; nil if no credential names one.
     ///
     /// - Parameters:
     ///   - target: Path and query.
@@ -32,12 +32,14 @@ package struct CredentialExpiry: Sendable, Hashable {
             SignedURL.google(query), SignedURL.googleVersion2(query), SignedURL.azure(query),
         ]
         let lines = CredentialLines(fields)
-        let found = all + lines.authorization.flatMap { value -> [CredentialExpiry?] in
-            [
-                WebToken.authorization(value), SharedAccessSignature.authorization(value),
-                AmazonSignature.authorization(value, lines, now: now),
-            ]
-        } + lines.proofs.map(WebToken.proof) + lines.signatureInputs.map(MessageSignature.expiry)
+        let found =
+            all
+            + lines.authorization.flatMap { value -> [CredentialExpiry?] in
+                [
+                    WebToken.authorization(value), SharedAccessSignature.authorization(value),
+                    AmazonSignature.authorization(value, lines, now: now),
+                ]
+            } + lines.proofs.map(WebToken.proof) + lines.signatureInputs.map(MessageSignature.expiry)
         return found.compactMap(\.self).min { $0.notAfter < $1.notAfter }
     }
 }

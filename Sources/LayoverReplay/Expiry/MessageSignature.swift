@@ -19,7 +19,7 @@ enum MessageSignature {
     /// The parameters of all signatures, each as `key=value`; nil when a string or a parenthesis does not end.
     private static func parameters(of value: String) -> [String]? {
         var parameters: [String] = []
-        /// What is being read: nothing until the first semicolon of a signature.
+        /// The parameter that is being read: nil until the first semicolon of a signature.
         var current: String?
         var depth = 0
         var characters = value.unicodeScalars.makeIterator()

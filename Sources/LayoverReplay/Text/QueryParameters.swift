@@ -27,7 +27,7 @@ struct QueryParameters {
         return value
     }
 
-    /// Whether it has all of them.
+    /// Whether the query has all of the names.
     func has(_ names: String...) -> Bool { names.allSatisfy { self[$0] != nil } }
 
     /// A value that consists of digits.

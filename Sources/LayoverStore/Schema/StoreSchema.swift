@@ -194,7 +194,7 @@ enum StoreSchema {
         UPDATE ticket SET hasOwnDeadline = 1, hasOwnPriority = 1 WHERE endedAt IS NULL;
         """
 
-    /// Who settled a ticket. Tickets that ended before version 10 were settled by nobody.
+    /// The person who settled a ticket. Tickets that ended before version 10 were settled by nobody.
     private static let settlement = """
         ALTER TABLE ticket ADD COLUMN settledBy BLOB
             CHECK (settledBy IS NULL OR length(settledBy) > 0 AND state = 'delivered');

@@ -12,10 +12,12 @@ import NIOCore
 struct FieldSealing: Sendable {
     /// The origin of a value.
     enum Part: UInt8 {
-        case requestFields = 1, requestTrailers = 2, responseFields = 3
+        case requestFields = 1
+        case requestTrailers = 2
+        case responseFields = 3
     }
 
-    /// Sealed values and the number of the key; nil where nothing was secret.
+    /// Sealed values and the number of the key. Nil in place of them: no value was secret.
     struct Sealed {
         var keyNumber: Int
         var bytes: [UInt8]

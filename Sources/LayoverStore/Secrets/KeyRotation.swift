@@ -4,7 +4,7 @@ import LayoverEngine
 
 /// One run over all rows, which seals them with a new key.
 struct KeyRotation {
-    /// Where it might break off.
+    /// The points at which the run might break off.
     enum Point: CaseIterable {
         case keysLoaded, bothKeysKept, newKeyKnown, portionResealed, oldKeysForgotten, fileHasNewKeyOnly
     }

@@ -20,7 +20,7 @@ final class GroupWriter {
 
     private enum Step {
         case committed
-        /// `call`: the index of the one that failed; nil when it was the begin or the end of the transaction.
+        /// `call`: the index of the call that failed; nil: the begin or the end of the transaction failed.
         case failed(StoreFailure, call: Int?)
     }
 

@@ -56,7 +56,7 @@ final class StoreHealth: Sendable {
         if failure != nil || isProof { note(failure, refusedCount: count) }
     }
 
-    /// - Parameter new: Nil: all went well.
+    /// - Parameter new: The newest failure. Nil: all went well.
     func note(_ new: StoreFailure?, refusedCount: Int = 1) {
         guard let new else { return recovered() }
         let isNews = state.withLock { state in

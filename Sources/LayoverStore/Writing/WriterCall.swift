@@ -14,7 +14,7 @@ struct ChangesCall: Sendable {
     var changes: [StoreChange]
     var done: @Sendable (Result<[StoreResult], StoreFailure>) -> Void
 
-    /// Whether it makes the database bigger. A call that does not may still succeed on a full disk, and free space.
+    /// Whether the call makes the database bigger. A call that does not may still succeed on a full disk, and free space.
     var needsRoom: Bool {
         changes.contains {
             switch $0 {

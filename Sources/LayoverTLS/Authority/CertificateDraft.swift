@@ -53,7 +53,7 @@ struct CertificateDraft {
             "add a name")
     }
 
-    /// - Parameter issuer: Nil: it signs itself.
+    /// - Parameter issuer: The certificate of the issuer. Nil: the certificate signs itself.
     func signed(by key: PrivateKey, issuer: Certificate?) throws(CertificateError) -> Certificate {
         let issuerName = X509_get_subject_name((issuer ?? certificate).pointer)
         try CertificateError.check(X509_set_issuer_name(certificate.pointer, issuerName), "set an issuer")

@@ -12,10 +12,10 @@ package struct CertificateError: Error, Sendable, Hashable, CustomStringConverti
         /// Not PEM, or not what is in it.
         case malformed
         case keyMismatch
-        /// It is no authority, or not one of the kind that is made here.
+        /// The certificate is no authority, or not one of the kind that is made here.
         case notAnAuthority
         case expired
-        /// It is no name that a certificate can be for.
+        /// The name is none that a certificate can be for.
         case invalidName
         /// Too many certificates are asked for at once.
         case tooMany

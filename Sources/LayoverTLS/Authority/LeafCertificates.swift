@@ -21,7 +21,7 @@ package final class LeafCertificates: Sendable {
     private struct Kept {
         var context: TLSServerContext
         var validity: ClosedRange<Int>
-        /// When it was used last, as a number of uses.
+        /// When the certificate was used last, as a number of uses.
         var use: UInt64
     }
 
@@ -127,7 +127,7 @@ package final class LeafCertificates: Sendable {
 
     /// What becomes of a certificate that was made.
     private enum Landing {
-        /// It is given to those who waited for it.
+        /// The certificate is given to those who waited for it.
         case kept([EventLoopPromise<TLSServerContext>])
         /// Another authority signs by now.
         case outdated(CertificateAuthority)

@@ -4,13 +4,13 @@ import Glibc
 package struct LeafName: Sendable, Hashable {
     package let text: String
     package let isAddress: Bool
-    /// What is in the certificate: the letters of a name, or the 4 or 16 bytes of an address.
+    /// The bytes in the certificate: the letters of a name, or the 4 or 16 bytes of an address.
     let bytes: [UInt8]
 
     /// Reads a name as it is in a request or a ClientHello: in any case, with or without a dot at its end, an IPv6 address with or without
     /// brackets. Names in other alphabets have their ASCII form (`xn--…`) there.
     ///
-    /// Nil: neither an address nor a host name (RFC 1123 section 2.1; underscores are in use).
+    /// Nil: the text is neither an address nor a host name (RFC 1123 section 2.1; underscores are in use).
     package init?(_ name: String) {
         var name = name.lowercased()
         if name.hasPrefix("["), name.hasSuffix("]") { name = String(name.dropFirst().dropLast()) }

@@ -10,7 +10,7 @@ import COpenSSL
 package final class TLSClientContext: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    /// - Parameter trustFile: PEM file of the certificates that are trusted. Nil: those of the system as OpenSSL finds them.
+    /// - Parameter trustFile: PEM file of the trusted certificates. Nil: the system's certificates as OpenSSL finds them are trusted.
     /// - Throws: `TLSError` when the file cannot be read, or OpenSSL is not usable.
     package init(trustFile: String?) throws(TLSError) {
         guard let pointer = SSL_CTX_new(TLS_client_method()) else { throw .noted(.unusable) }

@@ -1,10 +1,10 @@
 import COpenSSL
 
-/// What a client asks for in its first message (RFC 8446 section 4.1.2). Nothing of it is proven.
+/// The wishes of a client in its first message (RFC 8446 section 4.1.2). Nothing of it is proven.
 package struct TLSClientHello: Sendable, Hashable {
-    /// The name that it wants to reach (SNI, RFC 6066 section 3), as it was sent. Nil: it sent none, or no valid one.
+    /// The name that the client wants to reach (SNI, RFC 6066 section 3), as it was sent. Nil: the client sent none, or no valid one.
     package var serverName: String?
-    /// The protocols that it offers, its favourite first (ALPN, RFC 7301). Empty: it sent none.
+    /// The protocols that the client offers, its favourite first (ALPN, RFC 7301). Empty: the client sent none.
     package var protocols: [String]
 
     package init(serverName: String? = nil, protocols: [String] = []) {

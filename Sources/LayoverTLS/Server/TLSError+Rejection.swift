@@ -1,7 +1,7 @@
 package import LayoverCore
 
 extension TLSError {
-    /// Whether the client rejects our certificate by this. Nil: it says nothing about it.
+    /// Whether the client rejects our certificate by this error. Nil: the error says nothing about the certificate.
     package var rejection: TLSRejection? {
         switch kind {
         case .alert(let number): TLSRejection(alert: number)

@@ -11,7 +11,7 @@ package final class TLSServerHandler: TLSChannelHandler {
     /// - Parameters:
     ///   - begun: A session that has got the client's first bytes already. Nil: the handler makes one.
     ///   - handshakeTimeMax: The handshake fails when it is not complete by then. Default: 30 s.
-    ///   - turns: When the work of the handshake is done. Nil: at once.
+    ///   - turns: When the work of the handshake is done. Nil: the work is done at once.
     ///   - choose: Finds the context for a client, on any event loop. An error ends the handshake (internal_error).
     package init(
         _ begun: TLSServerSession? = nil, handshakeTimeMax: TimeAmount = .seconds(30), turns: TLSHandshakeTurns? = nil,

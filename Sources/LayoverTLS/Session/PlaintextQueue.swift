@@ -1,6 +1,6 @@
 import NIOCore
 
-/// What is written on a channel and not encrypted yet, in order.
+/// Bytes that were written on a channel and are not encrypted yet, in order.
 struct PlaintextQueue {
     struct Piece {
         var bytes: ByteBuffer

@@ -51,13 +51,13 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var isInRead = false
     /// Whether the peer has ended its sending side.
     private var isInputEnded = false
-    /// Whether what is sent ends without a close_notify.
+    /// Whether the output ends without a close_notify.
     private var isOutputCut = false
 
     /// - Parameters:
     ///   - first: Bytes that were read before this handler was added.
     ///   - handshakeTimeMax: The handshake fails when it is not complete by then.
-    ///   - turns: When the work of the handshake is done. Nil: at once.
+    ///   - turns: When the work of the handshake is done. Nil: the work is done at once.
     init(first: ByteBuffer = ByteBuffer(), handshakeTimeMax: TimeAmount, turns: TLSHandshakeTurns? = nil) {
         (ciphertext, self.handshakeTimeMax, turn) = (first, handshakeTimeMax, TLSHandshakeTurn(turns))
     }
@@ -175,10 +175,10 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Goes on with a handshake that was suspended, if it still is.
+    /// Continues the handshake, if it is still suspended.
     ///
     /// - Parameters:
-    ///   - failure: Why it cannot succeed any more; the session knows that too, and has an alert for it. Nil: it can.
+    ///   - failure: Why the handshake cannot succeed any more; the session has this failure too, and an alert for it. Nil: it can.
     ///   - prepare: Tells the session before.
     final func resume(failing failure: TLSError? = nil, _ prepare: () -> Void) {
         guard case .suspended(let session) = phase else { return }
@@ -269,7 +269,7 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
             failure = error
         }
         sendOutgoing()
-        // What was decrypted before a failure still counts.
+        // Bytes that were decrypted before a failure still count.
         if plaintext.readableBytes > 0 {
             isReadWanted = false
             hasDelivered = true
@@ -281,7 +281,7 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     package final func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case ChannelEvent.inputClosed = event else { return context.fireUserInboundEventTriggered(event) }
-        // What has come must count before its end does.
+        // Bytes that have come must count before the end of the input does.
         if turn.end() { proceed() }
         switch phase {
         case .handshaking(let session), .suspended(let session): fail(.closed(session))
@@ -384,7 +384,7 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     package final func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
-        // It goes on: there may be another TLS connection inside which this one is.
+        // The event goes on: there may be another TLS connection inside which this one is.
         if event is TLSOutputCut { isOutputCut = true }
         context.triggerUserOutboundEvent(event, promise: promise)
     }

@@ -56,7 +56,7 @@ package final class TLSHandshakeTurns {
 /// The turn of one connection. Confined to its event loop.
 package final class TLSHandshakeTurn {
     private let turns: TLSHandshakeTurns?
-    /// Whether what has come of the handshake waits for it.
+    /// Whether received bytes of the handshake wait for the turn.
     package private(set) var isAwaited = false
 
     /// - Parameter turns: Nil: each connection does its work at once.

@@ -108,7 +108,7 @@ package class TLSSession {
     /// Whether this session resumed an earlier one.
     package var isResumed: Bool { SSL_session_reused(tls) == 1 }
 
-    /// The protocol that both agreed on (RFC 7301). Nil: none.
+    /// The protocol that both agreed on (RFC 7301). Nil: they agreed on none.
     package var applicationProtocol: String? {
         var name: UnsafePointer<UInt8>?
         var count: UInt32 = 0
@@ -117,7 +117,7 @@ package class TLSSession {
         return String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
     }
 
-    /// Why the peer's certificate was not accepted. Nil: that is not the reason.
+    /// Why the peer's certificate was not accepted. Nil: the certificate is not the reason.
     func certificateFailure() -> TLSError? { nil }
 
     /// Throws unless OpenSSL only needs more bytes, or the server's context.

@@ -18,6 +18,6 @@ package final class ManualClock: EngineClock {
 
     package func wallNanoseconds(of timestamp: Timestamp) -> Int64 { (timestamp + date).nanoseconds }
 
-    /// Moves the clock. Whoever waits for it must be told by the test.
+    /// Moves the clock. The test itself must wake what waits for a time.
     package func advance(by duration: Duration) { time.withLock { $0 = $0 + duration } }
 }

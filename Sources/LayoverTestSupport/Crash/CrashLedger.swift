@@ -1,18 +1,18 @@
 import Dispatch
 import Synchronization
 
-/// What the clients of the crash test know: what they sent, and what they were told.
+/// Requests that the clients of the crash test sent, and the responses that they got.
 package final class CrashLedger: Sendable {
     package struct Fate: Sendable {
         package var request: CrashRequest
         package var round: Int
-        /// Of every response that was a 202; more than one where a client with an Idempotency-Key asked again.
+        /// One ticket for each 202 response; more than one if a client with an Idempotency-Key repeated its request.
         package var tickets: [String] = []
-        /// Of responses that were none.
+        /// Statuses of responses other than 202.
         package var otherStatuses: [Int] = []
         /// The rounds in which it was refused with a 503. It may be asked again in a later round than its first.
         package var refusedRounds: [Int] = []
-        /// What its ticket's first final document said.
+        /// The first final document of the ticket.
         package var firstEnd: TicketView?
         /// Why a person was asked, each time.
         package var asked: [String] = []
@@ -78,13 +78,13 @@ package final class CrashLedger: Sendable {
 
     // MARK: Moments
 
-    /// - Returns: Whether it goes on: something happened in time, and clients are there for more to happen.
+    /// - Returns: True if an event came in time and clients are left that can cause more.
     func waitForEvent(by deadline: Deadline) -> Bool {
         happened.wait(timeout: .now() + .milliseconds(Int(deadline.millisecondsLeft))) == .success
             && state.withLock { $0.activeClientCount > 0 }
     }
 
-    /// What happened so far does not count for the next moment.
+    /// Events from before do not count for the next moment.
     func begins(clientCount: Int) {
         state.withLock { $0.activeClientCount = clientCount }
         while happened.wait(timeout: .now()) == .success {}

@@ -20,9 +20,13 @@ struct CrashPerson {
             while true {
                 let listing = try admin.pending("?limit=1000")
                 if listing.counts.values.reduce(0, +) == 0 { return }
-                // Whoever only waits for another one needs a decision about that one; anybody else needs time.
+                // An entry that waits for another one needs a decision about that one. Every other waiting entry
+                // needs time.
                 if listing.data.allSatisfy({ $0.state == "undecided" || $0.waitsForOthers }),
-                    try Self.decide(listing, admin, ledger) > 0 { continue }
+                    try Self.decide(listing, admin, ledger) > 0
+                {
+                    continue
+                }
                 do { _ = try events.next(by: deadline) } catch {
                     throw ProcessError("Not settled within \(limit). Pending: \(listing.counts) \(listing.data.prefix(5))")
                 }
@@ -45,6 +49,6 @@ struct CrashPerson {
 }
 
 extension PendingListing.Entry {
-    /// Whether only others of its lane, or its parents, keep it.
+    /// True if the entry waits only for others of its lane or for its parents.
     var waitsForOthers: Bool { state == "waiting" && (waitingFor == "lane" || waitingFor == "parent") }
 }

@@ -1,15 +1,15 @@
-/// What a run of the crash test came to.
+/// Result of a run of the crash test.
 package struct CrashReport: Sendable {
     package var requestCount = 0
-    /// Those with a 202.
+    /// Requests with a 202.
     package var acceptedCount = 0
-    /// Those whose client was told nothing: the proxy was gone.
+    /// Requests without a response, because the proxy was gone.
     package var unknownCount = 0
     /// Heads that the origin received.
     package var arrivalCount = 0
-    /// Those of which a person was asked.
+    /// Requests that needed a person's decision.
     package var askedCount = 0
-    /// Of those with a 202: in a lane, after another ticket, with a body in the spool.
+    /// Requests with a 202 that are in a lane, after another ticket, or have a body in the spool.
     package var laneCount = 0
     package var childCount = 0
     package var bigCount = 0

@@ -15,7 +15,7 @@ package struct CrashRequest: Sendable {
         package var lane: String
         /// Counts the requests that its only client has sent in this lane.
         package var number: Int
-        /// Whether undecided ones are passed.
+        /// True if undecided entries do not block the lane.
         package var skips: Bool
     }
 
@@ -25,7 +25,7 @@ package struct CrashRequest: Sendable {
     package let hasKey: Bool
     package let bodyByteCount: Int
     package let isChunked: Bool
-    /// What the origin does at its first arrival, its second …
+    /// Behaviour of the origin at the first arrival of the request, the second …
     package let trouble: String
     package var place: Place?
     /// The request and the ticket it comes after.

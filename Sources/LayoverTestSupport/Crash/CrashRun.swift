@@ -36,7 +36,7 @@ package final class CrashRun {
         origin = try await RecordingOrigin.start(port: port, seed: seed, resets: 3)
     }
 
-    /// - Returns: What happened, with every breach of a promise.
+    /// - Returns: Counts of the run, and every breach of a promise.
     package func run(rounds: Int) async throws -> CrashReport {
         for round in 1...rounds { try await self.round(round) }
         try origin.comeUp()
@@ -83,7 +83,7 @@ package final class CrashRun {
         self.lanes = await lanes
     }
 
-    /// What is under way is cut off: `timeouts.drain` is next to nothing.
+    /// Attempts under way are cut off, because `timeouts.drain` is close to 0.
     private func stop(_ layover: RunningLayover, in round: Int) async throws {
         let ending = await layover.stop()
         if ending.status != 0 { throw ProcessError("SIGTERM under load: \(ending)") }
@@ -131,7 +131,7 @@ package final class CrashRun {
     private struct Moment: Sendable {
         var eventCount: Int
         var microseconds: Int
-        /// Whether the origin goes, or comes back, half-way.
+        /// True if the origin stops or starts in the middle of the round.
         var changesOrigin: Bool
         var isDown: Bool
 

@@ -35,7 +35,8 @@ package final class DiskFault: Sendable {
 
     /// Ends: the calls do again what they should.
     package func end() async {
-        // Its threads go on by themselves when their tracer is gone (ptrace(2)); a tracer that is asked may take long.
+        // SIGKILL, because a traced thread continues when its tracer is gone (ptrace(2)), and an orderly stop may
+        // take long.
         tracer.signal(SIGKILL)
         _ = await tracer.result()
     }

@@ -6,7 +6,7 @@ package struct FakeClock: Sendable {
     private let library: String
     private let file: URL
 
-    /// Nil where the machine has no libfaketime.
+    /// Returns nil if the machine has no libfaketime.
     package init?(in folder: TemporaryFolder) throws {
         let roots = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib")) ?? []
         let paths = roots.map { "/usr/lib/\($0)/faketime/libfaketimeMT.so.1" }

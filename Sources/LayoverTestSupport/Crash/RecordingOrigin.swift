@@ -7,7 +7,7 @@ package final class RecordingOrigin: Sendable {
     package enum Event: Sendable {
         /// The head of a request has arrived, for the `arrival`-th time.
         case head(id: String, arrival: Int)
-        /// Its body was read; `isWhole`: it is what its client had made.
+        /// The body of the request was read; `isWhole`: the body equals the one that the client made.
         case body(id: String, length: Int, isWhole: Bool)
         /// A response began.
         case answered(id: String, status: Int)
@@ -60,7 +60,7 @@ package final class RecordingOrigin: Sendable {
         _ = try connection.receive(by: Deadline(in: .seconds(10)))
     }
 
-    /// What it wrote down so far.
+    /// The events that the origin has recorded so far.
     package func events() throws -> [Event] {
         guard let data = try? Data(contentsOf: log) else { return [] }
         return try data.split(separator: UInt8(ascii: "\n")).map(Self.event)

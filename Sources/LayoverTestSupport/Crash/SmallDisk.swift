@@ -51,7 +51,7 @@ package final class SmallDisk: Sendable {
 
     private var ballast: String { path + "/ballast" }
 
-    /// Nil, or why there is no such disk here.
+    /// The reason why this machine cannot have such a disk; nil if it can.
     package static func refusal() -> String? {
         getuid() == 0 ? nil : "only root can mount a small file system"
     }

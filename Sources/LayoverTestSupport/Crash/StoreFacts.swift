@@ -1,8 +1,8 @@
 import Foundation
 
-/// What lies in a store that no process has open, read without any of Layover's code.
+/// Content of a store that no process has open, read without any of Layover's code.
 package struct StoreFacts: Sendable, Codable {
-    /// What SQLite says of the file; "ok" when all is well.
+    /// Result of SQLite's integrity check; "ok" if the file is sound.
     package var integrity: String
     package var states: [String: Int]
     /// Requests that are kept; none of a ticket that has ended.

@@ -1,7 +1,7 @@
 package import Foundation
 import Glibc
 
-/// What strace(1) wrote down of a process and its threads: one call after the other, in the order in which they began.
+/// The record of strace(1) for a process and its threads: one call after the other, in the order in which they began.
 package struct SystemCallTrace: Sendable {
     /// Each call with what it was given and gave back; the names of files and sockets stand after their numbers.
     package let calls: [String]
@@ -32,7 +32,7 @@ package struct SystemCallTrace: Sendable {
 
     /// The first call at or after `start` that names all of `parts`.
     ///
-    /// - Parameter isDone: Whether it must have ended well by then; otherwise its beginning counts.
+    /// - Parameter isDone: True: the call must have ended without an error by then. False: its beginning counts.
     package func first(after start: Int = 0, isDone: Bool = true, _ parts: String...) -> Int? {
         calls.indices.dropFirst(start).first { index in
             let call = calls[index]
@@ -41,7 +41,7 @@ package struct SystemCallTrace: Sendable {
         }
     }
 
-    /// Whether this machine has strace and lets it work: nil, or why not.
+    /// The reason why strace cannot be used on this machine; nil if it can.
     package static func refusal() async -> String? {
         guard let made = try? await Command("strace", ["-o", "/dev/null", "-D", "true"]).run() else {
             return "`strace` cannot be run"

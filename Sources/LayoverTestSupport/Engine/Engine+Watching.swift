@@ -1,13 +1,13 @@
 package import LayoverEngine
 
 extension Engine {
-    /// What happens from now on, and what this watch is called.
+    /// The events from now on, and the number of this watcher.
     package func watchEvents() -> (watcher: Int, events: AsyncStream<EngineEvent>) {
         let watcher = watch()
         return (watcher, events(of: watcher, after: lastEventNumber))
     }
 
-    /// What a watcher gets, until its watch ends or it has lost events.
+    /// The events of a watcher, until its watch ends or it has lost events.
     private nonisolated func events(of watcher: Int, after number: UInt64) -> AsyncStream<EngineEvent> {
         let (stream, continuation) = AsyncStream.makeStream(of: EngineEvent.self)
         let reading = Task {

@@ -7,7 +7,7 @@ import Foundation
 /// - it writes to the mask that sigsuspend(2) is given, and libdispatch's is constant: `sigsuspend.c` lends it a copy;
 /// - it must stand in for mimalloc's malloc as for the C library's, which is what `somalloc` says.
 package final class Memcheck: Sendable {
-    /// What it ends with where valgrind has found an error. None of Layover's own.
+    /// Exit status if valgrind has found an error. Layover itself never ends with this status.
     package static let errorStatus: Int32 = 99
     private let folder: TemporaryFolder
 
@@ -20,7 +20,7 @@ package final class Memcheck: Sendable {
     private var binary: String { folder.file("layover").path }
     private var preload: String { folder.file("sigsuspend.so").path }
 
-    /// What was found. Its last lines are the summary.
+    /// Errors that valgrind found. The last lines are the summary.
     package var log: String { folder.text(of: "memcheck.log") }
 
     /// Starts Layover and waits until both ports listen, which takes some twenty times as long as otherwise.

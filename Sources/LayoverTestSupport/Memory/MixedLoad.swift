@@ -31,7 +31,7 @@ package struct MixedLoad: Sendable {
     /// Entries that come to their end before all else, within `seconds`.
     package var endedEntryCount = 0
 
-    /// Of an origin that speaks TLS.
+    /// Certificates of the origin that speaks TLS.
     private let certificates: TestCertificates
 
     package init(seconds: Int, seed: UInt64) throws {
@@ -40,7 +40,7 @@ package struct MixedLoad: Sendable {
         certificates = try TestCertificates()
     }
 
-    /// What the proxy needs: quick retries, and trust in the origins.
+    /// Configuration of the proxy: quick retries, and trust in the origins.
     package var configuration: String {
         RunningLayover.quickRetries.dropLast() + #", "tls": {"caFile": "\#(certificates.caFile)"}}"#
     }

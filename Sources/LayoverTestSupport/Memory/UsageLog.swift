@@ -25,7 +25,7 @@ package final class UsageLog: Sendable {
     /// - Returns: How many it has. More: the time is over.
     package static func descriptors(of layover: RunningLayover, atMost count: Int, within limit: Duration) async throws -> Int {
         let deadline = Deadline(in: limit)
-        // Nothing reports that a process has closed a descriptor.
+        // Polling, because no event reports that a process has closed a descriptor.
         while layover.descriptorCount > count, !deadline.hasPassed { try await Task.sleep(for: .seconds(1)) }
         return layover.descriptorCount
     }

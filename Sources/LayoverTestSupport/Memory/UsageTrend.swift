@@ -1,4 +1,4 @@
-/// What a process takes from the machine at one moment.
+/// Resources that a process uses at one moment.
 package struct Usage: Sendable {
     /// Seconds since the first reading.
     package var second: Double
@@ -81,7 +81,7 @@ package struct UsageTrend: Sendable, CustomStringConvertible {
         return spread > 0 ? common / spread : 0
     }
 
-    /// What grew by more than its limit; empty: the usage is flat.
+    /// Resources that grew by more than their limit. Empty if the usage is flat.
     package var excesses: [String] {
         var result: [String] = []
         if residentGrowthPerHour > Double(Self.residentGrowthPerHourMax) {
@@ -107,7 +107,7 @@ package struct UsageTrend: Sendable, CustomStringConvertible {
     }
 }
 
-/// Of an even number of values the upper one of the middle; of none 0.
+/// The median; for an even number of values the upper one of the two in the middle, and 0 for no values.
 private func median(_ values: some Sequence<Int>) -> Int {
     let sorted = values.sorted()
     return sorted.isEmpty ? 0 : sorted[sorted.count / 2]

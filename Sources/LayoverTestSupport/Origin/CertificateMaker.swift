@@ -40,7 +40,7 @@ package final class CertificateMaker: Sendable {
     ///
     /// - Parameters:
     ///   - extensions: Lines of an openssl extension file (x509v3_config(5)).
-    ///   - validity: First and last second, `YYYYMMDDHHMMSSZ`. Nil: from now on for two days.
+    ///   - validity: First and last second, `YYYYMMDDHHMMSSZ`. Default (nil): from now on for two days.
     package func issue(
         _ name: String, by issuer: String = "ca", subject: String = "/CN=server", extensions: [String], key: Key = .usual,
         validity: (String, String)? = nil, digest: String = "-sha256"
@@ -63,7 +63,7 @@ package final class CertificateMaker: Sendable {
         }
     }
 
-    /// What `openssl ca` wants to be told (ca(1ssl)).
+    /// Configuration for `openssl ca` (ca(1ssl)).
     private static let configuration = """
         [ca]
         default_ca=c

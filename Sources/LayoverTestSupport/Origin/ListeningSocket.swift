@@ -37,7 +37,7 @@ package enum ListeningSocket {
         return withAddress(&address) { connect(descriptor, $0, $1) }
     }
 
-    /// Whether somebody listens on a port of 127.0.0.1.
+    /// True if a socket listens on this port of 127.0.0.1.
     static func canConnect(toPort port: Int) -> Bool {
         let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return false }

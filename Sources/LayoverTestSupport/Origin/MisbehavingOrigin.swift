@@ -7,7 +7,7 @@ import Synchronization
 /// One thread accepts, one thread runs the script for each connection. Nothing waits without limit:
 /// reads give up after `patience`.
 package final class MisbehavingOrigin: Sendable {
-    /// What happens on one connection. When it returns, the connection is closed.
+    /// The behaviour on one connection. When the script returns, the connection is closed.
     package typealias Script = @Sendable (OriginConnection) -> Void
 
     private struct State {

@@ -32,7 +32,7 @@ package final class OriginConnection: Sendable {
 
     /// Makes TLS with the client. From then on everything is read and written through it.
     ///
-    /// - Returns: Whether the handshake succeeded.
+    /// - Returns: True if the handshake succeeded.
     func secure(by settings: TLSSettings) -> Bool {
         var limit = timeval(tv_sec: 2 * Self.patience, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))

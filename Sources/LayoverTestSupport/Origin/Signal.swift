@@ -10,7 +10,7 @@ package final class Signal: Sendable {
 
     /// Blocks; for scripts.
     ///
-    /// - Returns: Whether it happened.
+    /// - Returns: True if the signal fired in time.
     @discardableResult
     package func block() -> Bool {
         guard semaphore.wait(timeout: .now() + .seconds(20)) == .success else { return false }
@@ -21,7 +21,7 @@ package final class Signal: Sendable {
 
     /// Suspends; for tests.
     ///
-    /// - Returns: Whether it happened.
+    /// - Returns: True if the signal fired in time.
     @discardableResult
     package func happened() async -> Bool {
         await withCheckedContinuation { continuation in

@@ -32,7 +32,7 @@ package final class TLSSettings: @unchecked Sendable {
 ///
 /// `@unchecked Sendable`: one thread uses it, that of the script.
 package final class TLSStream: @unchecked Sendable {
-    /// What a read brought.
+    /// Result of a read.
     package enum Piece {
         case bytes([UInt8])
         /// The peer sent close_notify (RFC 8446 section 6.1).
@@ -63,7 +63,7 @@ package final class TLSStream: @unchecked Sendable {
 
     deinit { SSL_free(tls) }
 
-    /// - Returns: Whether it succeeded.
+    /// - Returns: True if the handshake succeeded.
     package func handshake() -> Bool {
         while true {
             ERR_clear_error()
@@ -74,7 +74,7 @@ package final class TLSStream: @unchecked Sendable {
         }
     }
 
-    /// - Returns: Whether the socket took all bytes.
+    /// - Returns: True if the socket took all bytes.
     package func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {

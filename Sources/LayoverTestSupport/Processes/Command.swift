@@ -45,7 +45,7 @@ package struct Command: Sendable {
         try RunningProcess(self, in: folder)
     }
 
-    /// What the kernel is asked to run: `ip netns exec` goes before it in a namespace.
+    /// The command line for the kernel, with `ip netns exec` in front if it runs in a namespace.
     var words: [String] {
         let own = [executable] + arguments
         guard let namespace else { return own }

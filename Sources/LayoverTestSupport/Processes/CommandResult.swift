@@ -4,7 +4,7 @@ package struct CommandResult: Sendable, CustomStringConvertible {
     package var status: Int32
     package var output: String
     package var errors: String
-    /// Whether it was killed because its deadline had passed.
+    /// True if the program was killed at its deadline.
     package var timedOut: Bool
 
     package var description: String {

@@ -10,7 +10,7 @@ package struct Deadline: Sendable {
 
     package var hasPassed: Bool { ContinuousClock.now >= end }
 
-    /// What is left, for poll(2): never negative, rounded up so that a wait does not spin near its end.
+    /// The remaining time for poll(2): never negative, and rounded up so that a wait does not spin near its end.
     package var millisecondsLeft: Int32 {
         let left = ContinuousClock.now.duration(to: end)
         guard left > .zero else { return 0 }

@@ -41,7 +41,7 @@ package final class NetworkPair: Sendable {
         try await ip("-n", name(.near), "address", "del", "10.213.7.1/24", "dev", "wire")
     }
 
-    /// Takes both namespaces away. What still runs in them keeps them alive without a name.
+    /// Takes both namespaces away. A process that still runs in one keeps it alive without a name.
     package func remove() async {
         for side in Side.allCases {
             _ = try? await Command("ip", ["netns", "delete", name(side)]).run()
@@ -49,7 +49,7 @@ package final class NetworkPair: Sendable {
         }
     }
 
-    /// Whether this process may make namespaces: nil, or what the kernel said.
+    /// The kernel's error if this process may not make namespaces; nil if it may.
     package static func refusal() async -> String? {
         let name = "layover-try-\(UInt32.random(in: .min ... .max))"
         guard let made = try? await Command("ip", ["netns", "add", name]).run() else { return "`ip` cannot be run" }

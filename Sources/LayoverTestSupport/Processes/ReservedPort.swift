@@ -8,7 +8,7 @@ package final class ReservedPort: Sendable {
     package let number: Int
     private let descriptor: Int32
 
-    /// - Parameter listening: Whether the port accepts, for tests of a port that is in use.
+    /// - Parameter listening: True if the port accepts connections, for tests of a port that is in use.
     package init(listening: Bool = false) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw ProcessError("No socket: errno \(errno).") }

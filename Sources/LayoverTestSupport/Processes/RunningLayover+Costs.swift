@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the running proxy takes from the machine, read from /proc (proc(5)).
+/// Resources that the running proxy uses, read from /proc (proc(5)).
 extension RunningLayover {
     /// Memory resident now, in bytes.
     package var residentByteCount: Int { statusByteCount("VmRSS:") }

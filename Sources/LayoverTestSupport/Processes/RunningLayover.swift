@@ -47,7 +47,7 @@ package final class RunningLayover: Sendable {
     ///
     /// - Parameters:
     ///   - binary: nil = `binary`.
-    ///   - prefix: What its command line begins with, such as a tracer that runs it.
+    ///   - prefix: Words in front of the command line, such as a tracer that runs the proxy.
     package static func start(
         in folder: TemporaryFolder, binary: String? = nil, under prefix: [String] = [],
         environment: [String: String] = [:], namespace: String? = nil, within limit: Duration = .seconds(30)
@@ -69,10 +69,11 @@ package final class RunningLayover: Sendable {
     ) throws -> RunningProcess {
         let portFile = folder.file("ports.json").path
         try? FileManager.default.removeItem(atPath: portFile)
-        let words = prefix + [
-            binary ?? Self.binary, "run", "--config", folder.file("config.json").path, "--listen", "127.0.0.1:0",
-            "--admin", "127.0.0.1:0", "--port-file", portFile,
-        ]
+        let words =
+            prefix + [
+                binary ?? Self.binary, "run", "--config", folder.file("config.json").path, "--listen", "127.0.0.1:0",
+                "--admin", "127.0.0.1:0", "--port-file", portFile,
+            ]
         // As a service manager does: everything that it keeps lies in the test's folder.
         let folders = ["STATE_DIRECTORY": folder.url.path, "RUNTIME_DIRECTORY": folder.url.path]
         let path = upstream.map { ["LAYOVER_PROXY_UPSTREAM": $0] } ?? [:]

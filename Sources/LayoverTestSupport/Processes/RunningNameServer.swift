@@ -15,7 +15,7 @@ package final class RunningNameServer: Sendable {
 
     /// Starts it and waits until its port is bound.
     ///
-    /// - Parameter names: What it knows, each name with its IPv4 address. Every other name does not exist.
+    /// - Parameter names: The known names, each with its IPv4 address. Every other name does not exist.
     package static func start(
         knowing names: [String: String], address: String, namespace: String
     ) async throws -> RunningNameServer {

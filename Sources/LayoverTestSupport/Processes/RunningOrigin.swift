@@ -52,7 +52,7 @@ package final class RunningOrigin: Sendable {
         return RunningOrigin(port: number, process: process, log: log)
     }
 
-    /// What it wrote down of requests so far, in order.
+    /// Records of the requests so far, in order.
     package var records: [Record] { allRecords.filter { $0.event != Self.listening } }
 
     /// Seconds of CLOCK_MONOTONIC at which it began to listen.

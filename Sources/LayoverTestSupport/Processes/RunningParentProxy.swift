@@ -26,8 +26,8 @@ package final class RunningParentProxy: Sendable {
     /// Starts it and waits until it listens.
     ///
     /// - Parameters:
-    ///   - credentials: `user:password`; empty: it wants none.
-    ///   - answer: What it answers instead of opening a connection; nil: it does what it is asked.
+    ///   - credentials: `user:password`; empty: none are required.
+    ///   - answer: A response instead of opening a connection. Default (nil): the connection is opened.
     package static func start(
         _ scheme: String = "http", port: ReservedPort? = nil, credentials: String = "", answer: String? = nil,
         identity: TestAuthority.Identity? = nil
@@ -47,7 +47,7 @@ package final class RunningParentProxy: Sendable {
         return RunningParentProxy(port: number, process: process, log: log)
     }
 
-    /// What it was asked for so far, in order.
+    /// Requests so far, in order.
     package var records: [Record] {
         let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
         return text.split(separator: "\n").compactMap { try? JSONDecoder().decode(Record.self, from: Data($0.utf8)) }

@@ -3,7 +3,7 @@ import Foundation
 extension RunningProcess {
     /// Sets how many descriptors it may have from now on, by prlimit(1). Those that it has stay. Blocks.
     ///
-    /// - Returns: What the limit was.
+    /// - Returns: The former limit.
     @discardableResult
     package func setDescriptorLimit(_ count: Int) throws -> Int {
         let before = try descriptorLimit()

@@ -2,7 +2,7 @@ import Foundation
 package import Glibc
 import Synchronization
 
-/// A process that a test started. What it prints goes to files, so that a full pipe can never stop it.
+/// A process that a test started. Its output is written to files, so that a full pipe can never stop it.
 ///
 /// It is killed with its last user, and with the test process, however that ends (`TestGuardian`): no test leaves a
 /// process behind.
@@ -37,8 +37,8 @@ package final class RunningProcess: Sendable {
 
     deinit {
         signal(SIGKILL)
-        // What it has started itself: Foundation makes it the leader of a group, whose number stays taken as long as the
-        // group has members. A tracer leaves its program behind otherwise.
+        // Ends the children too: Foundation makes the process the leader of a group, whose number stays taken as long
+        // as the group has members. A tracer leaves its program behind otherwise.
         kill(-pid, SIGKILL)
     }
 

@@ -10,7 +10,7 @@ import Glibc
 /// not do either: what was started a moment before a crash is not in it. So a variable that names this process is set in the
 /// environment of every child. Its descendants inherit it, and the guardian kills all processes that have it.
 enum TestGuardian {
-    /// What goes into the environment of everything that a test starts. Starts the guardian if there is none yet.
+    /// The mark in the environment of every process that a test starts. Starts the guardian if there is none yet.
     static let mark: (name: String, value: String) = {
         let mark = (name: "TEST_PROCESSES_OF", value: "\(getpid())-\(UUID().uuidString)")
         start(for: "\(mark.name)=\(mark.value)")

@@ -156,12 +156,12 @@ struct MemoryContent: Sendable {
         released.append(Released(body))
     }
 
-    /// Of all bodies, in files and in rows.
+    /// Total length of all bodies, in files and in rows.
     var bodyByteCount: Int {
         tickets.values.reduce(0) { $0 + ($1.request?.body.byteCount ?? 0) + ($1.answer?.body.byteCount ?? 0) }
     }
 
-    /// What the CHECKs of a database say.
+    /// The same conditions as the CHECKs of the database.
     private func check(_ record: TicketRecord) throws(StoreFailure) {
         let isSound =
             record.sequence > 0 && record.revision > 0 && (record.why != nil) == (record.state == .undecided)

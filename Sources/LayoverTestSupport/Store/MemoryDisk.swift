@@ -3,11 +3,11 @@ import LayoverCore
 import LayoverEngine
 import Synchronization
 
-/// What outlives a process that keeps its tickets in a `MemoryStore`.
+/// The data that outlives a process with a `MemoryStore`.
 package final class MemoryDisk: Sendable {
     private struct State {
         var content = MemoryContent()
-        /// What a restart would find of a commit that failed and may have been kept.
+        /// The content after a restart if a failed commit was kept after all.
         var ghost: MemoryContent?
     }
 
@@ -33,8 +33,8 @@ package final class MemoryDisk: Sendable {
     /// Applies calls one after another, each all or none.
     ///
     /// - Parameters:
-    ///   - refusals: What each call fails with by itself.
-    ///   - failure: What all of them fail with.
+    ///   - refusals: The failure of each call by itself.
+    ///   - failure: The failure of all calls together.
     func commit(
         _ calls: [[StoreChange]], refusals: [StoreFailure?], failure: StoreFailure?
     ) -> [Result<[StoreResult], StoreFailure>] {

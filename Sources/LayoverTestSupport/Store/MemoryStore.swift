@@ -97,7 +97,7 @@ package final class MemoryStore: PendingStore {
         }
     }
 
-    /// Whether the process dies here.
+    /// True if the process dies at this point.
     private func passesCrashPoint() -> Bool {
         let (isDead, dies) = state.withLock { state in
             if state.isDead { return (true, false) }

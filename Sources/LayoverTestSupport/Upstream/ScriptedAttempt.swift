@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// `@unchecked Sendable`: the private variables are touched on the loop only, by methods that switch to it.
 package final class ScriptedAttempt: @unchecked Sendable {
-    /// What has been seen of it.
+    /// The observed facts of the attempt.
     package struct Seen: Sendable {
         package var isCancelled = false
         package var resumeCount = 0
@@ -118,7 +118,7 @@ package final class ScriptedAttempt: @unchecked Sendable {
 
     // MARK: What comes of it
 
-    /// Delivers events in one batch. What comes after the last one of an attempt is dropped.
+    /// Delivers events in one batch. Events after the last one of an attempt are dropped.
     package func deliver(_ events: [UpstreamEvent]) {
         worker.eventLoop.execute {
             for event in events where !self.isOver {

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// What a worker must never be asked to do is kept as a complaint; tests expect that there is none.
 package final class ScriptedUpstream: Upstream {
-    /// What the proxy has done so far.
+    /// The actions of the proxy so far.
     package struct Record: Sendable {
         package var workerCount = 0
         package var startedCount = 0
@@ -21,7 +21,7 @@ package final class ScriptedUpstream: Upstream {
     package let record = Watched(Record())
     private let script: @Sendable (ScriptedAttempt) -> Void
 
-    /// - Parameter script: What to do with each attempt at once, on the loop. Default: leave it to the test.
+    /// - Parameter script: Runs for each attempt at once, on the loop. Default: the test decides later.
     package init(script: @escaping @Sendable (ScriptedAttempt) -> Void = { _ in }) {
         self.script = script
     }

@@ -28,7 +28,7 @@ final class ScriptedWorker: UpstreamWorker, @unchecked Sendable {
             complain("body and framing disagree", attempt)
         }
         let scripted = ScriptedAttempt(attempt, worker: self)
-        // That for the rest of a response begins with what its client has not taken of the part before.
+        // An attempt for the rest of a response starts with the bytes that the client has not taken of the first part.
         let outstanding = attempt.bytesOutstanding.load(ordering: .relaxed)
         if outstanding != 0, scripted.values("Range").isEmpty { complain("not fresh", attempt) }
         running[ObjectIdentifier(attempt)] = scripted

@@ -1,6 +1,6 @@
 /// Makes text from outside harmless where we show it: problem documents, lists, lines of the log.
 package enum EscapedText {
-    /// What is escaped in a JSON string besides what must be (RFC 8259 section 7): quotation mark, backslash and the
+    /// The characters that are escaped in a JSON string besides those that must be (RFC 8259 section 7): quotation mark, backslash and the
     /// characters below U+0020.
     package enum JSONForm: Sendable {
         /// Nothing.

@@ -17,7 +17,7 @@ package enum PercentCoding {
         return end
     }
 
-    /// Whether it is a letter or digit of ASCII.
+    /// Whether the byte is a letter or digit of ASCII.
     @inlinable
     package static func isAlphanumeric(_ byte: UInt8) -> Bool {
         byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26

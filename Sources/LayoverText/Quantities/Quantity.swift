@@ -25,7 +25,7 @@ package struct Quantity: Sendable, Hashable {
         unit = String(rest)
     }
 
-    /// The number times the unit; nil when it does not fit or does not come out whole.
+    /// The number times the unit; nil if the product is too big or not whole.
     package func scaled(by unitSize: Int) -> Int? {
         let (product, overflow) = digits.multipliedReportingOverflow(by: unitSize)
         guard !overflow else { return nil }

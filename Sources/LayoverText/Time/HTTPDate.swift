@@ -2,7 +2,7 @@
 package enum HTTPDate {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// Seconds since 1970 in UTC; nil when it is no date.
+    /// Seconds since 1970 in UTC; nil if the text is no date.
     ///
     /// - Parameter now: Seconds since 1970, by which a year of two digits is understood: one that seems more
     ///   than 50 years ahead is of the century before.

@@ -1,11 +1,11 @@
 import LayoverCore
 
-/// What one result code of libcurl says.
+/// The meaning of one result code of libcurl.
 struct CurlCode {
     let number: Int32
     let name: StaticString
     let kind: FailureKind
-    /// Where it always happens; nil when the progress of the transfer tells.
+    /// The phase in which the error always happens; nil: the progress of the transfer decides.
     let phase: FailurePhase?
     let reason: StaticString
 

@@ -16,11 +16,11 @@ struct TransferProgress {
     var isConnected = false
     /// How often the request went out.
     var sendingCount = 0
-    /// Whether the origin said that it has not processed it.
+    /// Whether the origin said that it has not processed the request.
     var isRefused = false
-    /// Whether it went out on a connection that had carried an earlier request.
+    /// Whether the request went out on a connection that had carried an earlier one.
     var isReused = false
-    /// Whether it went out in this very turn, so that libcurl has not come back to write more of it.
+    /// Whether the request went out in this very turn, so that libcurl has not come back to write more of it.
     var isSendingFresh = false
     var isBodyComplete = true
     /// Whether some line of a head came.

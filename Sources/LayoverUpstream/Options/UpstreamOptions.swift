@@ -34,10 +34,10 @@ package struct UpstreamOptions: Sendable {
     package var requestPauseMax: Duration = .milliseconds(250)
     /// Most easy handles that one worker keeps for later. Default: 256.
     package var spareTransferCountMax = 256
-    /// Called with each SSL_CTX of libcurl before its handshake, on the worker's thread. Nil: it is as libcurl made it. Default: nil.
+    /// Called with each SSL_CTX of libcurl before its handshake, on the worker's thread. Nil: the SSL_CTX is not changed. Default: nil.
     package var prepareTLS: (@Sendable (OpaquePointer) -> Void)?
-    /// Takes decrypted bytes from an SSL of libcurl that has them, without waiting, on the worker's thread; returns how many. Nil: what has
-    /// come when a send fails is lost. Default: nil.
+    /// Takes decrypted bytes from an SSL of libcurl that has them, without waiting, on the worker's thread; returns how many. Nil: bytes
+    /// that have come when a send fails are lost. Default: nil.
     package var readTLS: (@Sendable (OpaquePointer, UnsafeMutableRawBufferPointer) -> Int)?
     /// Whether the peer has said by close_notify that it sends no more, of an SSL of libcurl. Nil: each end is taken for a proper one.
     /// Default: nil.

@@ -28,7 +28,7 @@ enum SystemLookup {
     /// The addresses of `localhost`.
     static var loopback: String { hasIPv6 ? "[::1],127.0.0.1" : "127.0.0.1" }
 
-    /// What a result of getaddrinfo(3) says. The numbers are glibc's (netdb.h), which does not show all of
+    /// The meaning of a result of getaddrinfo(3). The numbers are glibc's (netdb.h), which does not show all of
     /// them to programs without _GNU_SOURCE.
     static func failure(of code: Int32, osError: Int32) -> NameFailure {
         switch code {

@@ -1,6 +1,6 @@
 import LayoverCore
 
-/// What one worker knows of names: answers that it may use without asking anybody, and who waits.
+/// The names of one worker: answers that it may use without asking anybody, and the attempts that wait.
 ///
 /// Confined to the worker's thread.
 struct WorkerNames {

@@ -7,7 +7,7 @@ struct ReceivingState {
     var framing: ResponseFraming?
     /// Whether some line of a head came.
     var hasBegun = false
-    /// Whether its status is not that of a success: 300 or more.
+    /// Whether the status of the response is not that of a success: 300 or more.
     var isError = false
     /// Whether all of the response is here, and its request is still being sent.
     var isOver = false
@@ -15,18 +15,18 @@ struct ReceivingState {
     var isWithheld = false
     /// Not nil where that piece is the head, because there is no body.
     var withheldHead: ResponseHead?
-    /// Finds the end of a chunked error response before libcurl reports it; nil where that is not needed or not possible.
+    /// Finds the end of a chunked error response before libcurl reports it; nil if that is not needed or not possible.
     var chunks: ResponseBodyDecoder?
     /// Whether all chunks of an error response have come.
     var hasAllChunks = false
     /// Whether a response without a length ended with TLS, but without close_notify: it may have been cut off.
     var isEndUnclosed = false
-    /// What had come when a send failed and libcurl had not read it; nil where that was not looked for.
+    /// The bytes that had come when a send failed and libcurl had not read them; nil: nobody looked for such bytes.
     var leftover: ByteBuffer?
-    /// Of the head that is being received, as it came.
+    /// The bytes of the head that is being received, as it came.
     var headByteCount = 0
     var headLineCount = 0
-    /// Whether it came as HTTP/2.
+    /// Whether the response came as HTTP/2.
     var isHTTP2 = false
     /// Whether libcurl said that it can send no more because the stream has ended without an error.
     var isStreamEnded = false

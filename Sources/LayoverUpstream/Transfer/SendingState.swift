@@ -14,7 +14,7 @@ struct SendingState {
     var wasOnReusedConnection = false
     /// The turn in which the request went out last.
     var turn: UInt64 = 0
-    /// Nil where there is no body.
+    /// Reads the body of the request. Nil: the request has no body.
     var reader: FramedBodyReader?
     /// Whether libcurl was told to wait: for the reader, or for a 100.
     var isPaused = false

@@ -6,7 +6,7 @@ extension Transfer {
     /// Whether libcurl would certainly make a new connection, so that it needs the addresses first.
     var needsConnection: Bool { isDial || setOptions.isFresh }
 
-    /// Says what libcurl is to know of the name of the endpoint from now on; nil when that stays as it is.
+    /// Sets the entry by which libcurl gets the addresses of the endpoint's name; nil: libcurl gets no entry.
     func setResolveEntry(_ content: ResolveEntry.Content?) {
         guard content != nil || setOptions.hasResolveEntry else { return }
         setOptions.hasResolveEntry = content != nil

@@ -238,7 +238,7 @@ extension Transfer {
 
     // MARK: Deadlines
 
-    /// When something is to be done if nothing happens before; nil when nothing is.
+    /// The time of the next action if nothing happens before; nil if none is due.
     var deadline: UInt64? {
         guard let peerCheckAt = sending.peerCheckAt else { return ownDeadline }
         return min(peerCheckAt, ownDeadline ?? .max)
@@ -269,7 +269,7 @@ extension Transfer {
         return sending.peerSilence.isDead(facts, now: .nanoseconds(Int64(clamping: loop.now)), limit: limit)
     }
 
-    /// When the attempt has been silent for too long; nil when it may be.
+    /// When the attempt has been silent for too long; nil if it may be silent.
     ///
     /// A request whose body the client still owes us, or a response that the client does not take, is not
     /// the origin's silence.

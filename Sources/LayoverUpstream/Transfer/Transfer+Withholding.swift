@@ -64,7 +64,7 @@ extension Transfer {
         loop.noteDeadline(deadline)
     }
 
-    /// When the end is passed on although the request is not sent; nil where none is withheld.
+    /// When the end is passed on although the request is not sent; nil if no end is withheld.
     var withheldUntil: UInt64? {
         guard receiving.isOver, receiving.isWithheld, let timeouts = attempt?.request.timeouts else { return nil }
         // libcurl asks for more of the body only when its buffer is empty.

@@ -40,7 +40,7 @@ final class IdleSweeper {
     func sweep(_ generation: MultiGeneration) {
         guard curl_multi_add_handle(generation.handle, easy) == CURLM_OK else { return }
         generation.actAtOnce()
-        // Its result, if there is one, goes with it.
+        // The handle's result, if there is one, is removed with it.
         curl_multi_remove_handle(generation.handle, easy)
     }
 }

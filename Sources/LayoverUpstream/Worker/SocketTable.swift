@@ -1,7 +1,7 @@
 import LayoverCore
 import LayoverEngine
 
-/// What a worker knows of each descriptor that libcurl uses, by descriptor number.
+/// The worker's facts about each descriptor that libcurl uses, by descriptor number.
 struct SocketTable {
     struct Entry {
         /// The multi handle that uses the descriptor. Nil: libcurl does not use it.
@@ -20,7 +20,7 @@ struct SocketTable {
         /// Whether a response came on it as HTTP/2.
         var isHTTP2 = false
 
-        /// Whether it is kept for a later attempt and carries none now.
+        /// Whether the connection is kept for a later attempt and carries none now.
         var isIdle: Bool { isConnection && user == 0 }
     }
 

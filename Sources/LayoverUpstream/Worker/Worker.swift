@@ -51,7 +51,7 @@ final class Worker: UpstreamWorker, @unchecked Sendable {
     /// Gathers the commands of one turn of the loop, so that the thread is woken once for all of them.
     private func post(_ command: WorkerCommand) {
         gathered.append(command)
-        // What is executed from within the loop runs at the end of the turn.
+        // A task that is executed from within the loop runs at the end of the turn.
         if gathered.count == 1 { eventLoop.execute { self.handOver() } }
     }
 

@@ -32,7 +32,7 @@ public struct RetryIncident: Sendable {
         let number: Int
     }
 
-    /// What has to be done. In the order given.
+    /// An action to perform, in the order given.
     public enum Action: Sendable, Hashable {
         /// The message that there is trouble appears.
         case show
@@ -52,9 +52,9 @@ public struct RetryIncident: Sendable {
         case waiting, runningAgain
     }
 
-    /// How long the members wait before they run again by themselves. Nil: never by time.
+    /// How long the members wait before they run again by themselves. Nil: they never run again because of time.
     public let countdown: Duration?
-    /// Most automatic retries in one incident. Nil: without end.
+    /// Most automatic retries in one incident. Nil: there is no limit.
     public let automaticRetryCountMax: Int?
     /// Automatic retries made in this incident.
     public internal(set) var automaticRetryCount = 0
@@ -90,7 +90,7 @@ public struct RetryIncident: Sendable {
     /// Whether the members will run again by themselves when time has passed.
     public var isCountingDown: Bool { runningCountdown != nil }
 
-    /// Automatic retries that this incident has left. Nil: without end.
+    /// Automatic retries that this incident has left. Nil: there is no limit.
     public var automaticRetryCountLeft: Int? {
         automaticRetryCountMax.map { max(0, $0 - automaticRetryCount) }
     }

@@ -20,7 +20,7 @@ public final class SharedRetryBudget: Sendable {
     /// An operation began. Retries of it do not count as beginning.
     public func operationStarted() { budget.withLock { $0.operationStarted() } }
 
-    /// Somebody wants to retry. Nil: the retry must not be made.
+    /// Asks for a retry. Nil: the retry must not be made.
     public func retryRequested() -> RetryBudget.Grant? { budget.withLock { $0.retryRequested() } }
 
     /// The retry is over, well or not. Call once for each grant, unless the retry was abandoned.

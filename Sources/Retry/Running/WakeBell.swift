@@ -12,7 +12,7 @@ final class WakeBell: Sendable {
 
     private let state = Mutex(State())
 
-    /// Whether it was rung since it was silenced.
+    /// Whether the bell was rung since it was silenced.
     var hasRung: Bool { state.withLock { $0.hasRung } }
 
     /// An attempt begins: it uses the way as it is now, so wake-ups before it say nothing new.

@@ -2,7 +2,7 @@
 struct AdminAddress: Sendable, Equatable, CustomStringConvertible {
     static let standard = "http://127.0.0.1:8081"
 
-    /// The path of a Unix socket to connect to; nil: by TCP.
+    /// The path of a Unix socket to connect to; nil: the connection is made by TCP.
     var socketPath: String?
     /// An IPv6 literal without its brackets.
     var host: String
@@ -36,8 +36,7 @@ struct AdminAddress: Sendable, Equatable, CustomStringConvertible {
     /// As a URL without a slash at its end.
     var url: String { "http://\(authority)\(prefix)" }
 
-    private static func split(_ authority: Substring, of text: String) throws(CommandFailure) -> (String, Int)
-    {
+    private static func split(_ authority: Substring, of text: String) throws(CommandFailure) -> (String, Int) {
         var host = authority
         var port: Substring?
         if authority.hasPrefix("[") {

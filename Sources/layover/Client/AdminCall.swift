@@ -10,7 +10,7 @@ struct AdminCall: Sendable {
     var accept = "application/json"
     /// JSON.
     var body: Data?
-    /// The command is carried out only if the entry still has this revision (`If-Match`). Nil: whatever it has.
+    /// The command is carried out only if the entry still has this revision (`If-Match`). Nil: the revision does not matter.
     var revision: Int?
 
     init(_ path: String, query: [(String, String?)] = []) {
@@ -24,7 +24,7 @@ struct AdminCall: Sendable {
         self.body = try JSONEncoder().encode(body)
     }
 
-    /// What a refusal of this call says, and what to do next about a request that is gone or in another state.
+    /// The failure of a refused call, with what to do next about a request that is gone or in another state.
     func failure(_ answer: AdminResponse) -> CommandFailure {
         var failure = answer.failure
         guard path.hasPrefix("/v1/pending/") else { return failure }

@@ -6,14 +6,14 @@ import LayoverCore
 struct RunningPorts: Decodable, Equatable {
     static let name = "ports.json"
 
-    /// Nil: the proxy listens on a Unix socket.
+    /// The port of the proxy. Nil: the proxy listens on a Unix socket.
     var proxy: UInt16?
-    /// Nil: clients speak to it without TLS.
+    /// The scheme of the proxy's URL. Nil: clients speak to the proxy without TLS.
     var proxyScheme: String?
-    /// Nil: the admin API listens on a Unix socket.
+    /// The port of the admin API. Nil: the admin API listens on a Unix socket.
     var admin: UInt16?
     var adminSocket: String?
-    /// From the file `admin-token` beside it. Nil: there is none, because `admin.token` is set.
+    /// The token from the file `admin-token` beside this one. Nil: there is no such file, as when `admin.token` is set.
     var token: Secret?
 
     private enum CodingKeys: CodingKey { case proxy, proxyScheme, admin, adminSocket }

@@ -26,7 +26,7 @@ struct AuthorityFiles {
     var certificateFile: String { "\(folder)/ca.pem" }
     var keyFile: String { "\(folder)/ca.key" }
 
-    /// Nil: there is none.
+    /// The certificate of the authority. Nil: there is no such file.
     ///
     /// - Throws: A failure if there is one that cannot be used.
     func find() throws(CommandFailure) -> Certificate? {

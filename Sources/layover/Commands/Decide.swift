@@ -39,7 +39,7 @@ struct DecisionWalk {
     let client: AdminClient
     let reason: String?
     let tell: (String) -> Void
-    /// Nil: no more answers come.
+    /// Asks the person. Nil: no more answers come.
     let ask: (String) -> String?
 
     private static let pageCount = 1000
@@ -98,7 +98,7 @@ struct DecisionWalk {
             order.acknowledge = risk
         }
         var call = try AdminCall("POST", "/v1/pending/\(entry.id)/\(command.rawValue)", body: order)
-        // What was decided about is what was shown.
+        // The decision is only for the revision that was shown.
         call.revision = entry.revision
         let answer = try await client.answer(to: call)
         guard answer.status < 300 else {
@@ -113,7 +113,7 @@ struct DecisionWalk {
     private enum Choice: String, CaseIterable {
         case keep, retry, force, settle, drop, quit
 
-        /// Nil: none is given.
+        /// The command of the choice. Nil: the choice gives no command.
         var command: EntryCommand? {
             switch self {
             case .keep, .quit: nil

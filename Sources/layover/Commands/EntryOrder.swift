@@ -12,7 +12,7 @@ struct EntryOrder {
 
     let command: String
     let selection: EntrySelectionOptions
-    /// Whether it waits for the outcome.
+    /// Whether the command waits for the outcome.
     var waits = false
 
     func run() async throws {

@@ -146,8 +146,8 @@ struct PrivateOptions: ParsableArguments {
         return AuthorityVariables(authority: try files.findOrMake().certificate, folder: files.folder)
     }
 
-    /// What the command trusts by its variables and the private proxy would not. Nil: nothing, or the configuration is wrong, which
-    /// the proxy reports.
+    /// Certificates that the command trusts by its variables and the private proxy would not. Nil: there are none, or the configuration
+    /// is wrong, which the proxy reports.
     fileprivate func trust(environment: [String: String]) -> ShellTrust? {
         var source = ConfigurationSource(file: file, environment: environment, overrides: [:])
         source.intercepted = intercept

@@ -92,7 +92,7 @@ struct Application {
             announcing.cancel()
             instancePorts.remove()
             withExtendedLifetime(instanceFolder) {}
-            // Its launcher does so too, unless it was killed.
+            // The launcher removes the folder too, unless it was killed.
             if let command = source.command { try? FileManager.default.removeItem(atPath: command.folder) }
         }
         try await services.run()
@@ -276,7 +276,7 @@ struct Application {
         }
         // Last, so that a program that waits for it can use commands at once.
         if let portFile { try PortFile.write(portFile, proxy: proxyPlace, admin: admin) }
-        // Its launcher waits for a line.
+        // The launcher waits for a line.
         if source.command != nil { return StandardOutput.write("ready") }
         let words = """
             layover \(LayoverVersion.current)

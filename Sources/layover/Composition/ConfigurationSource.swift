@@ -13,9 +13,9 @@ struct ConfigurationSource: Sendable {
     /// Values of the command line, by dotted path.
     private let overrides: [String: String]
     let folders: StateFolders
-    /// Of the private proxy of one command; nil: it is no such proxy.
+    /// The settings of the private proxy of one command; nil: this is no such proxy.
     var command: PrivateCommand?
-    /// Where the socket is that a service manager has bound; nil: there is none.
+    /// The address of the socket that a service manager has bound; nil: no socket was given.
     var activated: ListenAddress?
     /// Hosts that are intercepted besides those of routes.
     var intercepted: [String] = []
@@ -26,7 +26,7 @@ struct ConfigurationSource: Sendable {
         let policy: String?
     }
 
-    /// - Parameter named: The file that is named. Nil: it is looked for.
+    /// - Parameter named: The file that is named. Nil: the file is looked for.
     init(file named: String?, environment: [String: String], overrides: [String: String]) {
         folders = StateFolders(environment: environment)
         let named = named ?? environment["LAYOVER_CONFIG"]

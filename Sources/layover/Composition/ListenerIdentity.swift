@@ -10,7 +10,7 @@ struct ListenerIdentity: Sendable {
     let certificate: String
     let key: String
 
-    /// Nil: clients speak without TLS.
+    /// Nil: no certificate is configured, and clients speak without TLS.
     init?(_ settings: Settings) {
         guard let certificate = settings.proxy.tls.certificate, let key = settings.proxy.tls.key else { return nil }
         (self.certificate, self.key) = (certificate, key)

@@ -13,10 +13,10 @@ final class OpenedAuthority: Sendable {
     private let certificates = Mutex<LeafCertificates?>(nil)
     private let known = Mutex<Interceptions?>(nil)
 
-    /// Nil: nothing is intercepted.
+    /// The state of interceptions. Nil: nothing is intercepted.
     var interceptions: Interceptions? { known.withLock { $0 } }
 
-    /// Of the authority that signs; nil: none does.
+    /// The fingerprint of the authority that signs; nil: no authority signs.
     var fingerprint: String? { certificates.withLock { $0?.authority.fingerprint } }
 
     /// Never accepts from a server what the authority in the folder signed, whoever made it and when. Before the first connection.

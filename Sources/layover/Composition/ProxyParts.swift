@@ -163,7 +163,7 @@ struct ProxyParts: Sendable {
     }
 
     /// Binds the proxy port.
-    /// - Parameter activated: A socket that listens already; nil: `proxy.listen` is bound.
+    /// - Parameter activated: A socket that listens already; nil: the address `proxy.listen` is bound.
     func bind(activated: CInt? = nil) async throws -> ProxyServer {
         let address: ProxyServer.Address =
             switch settings.proxy.listen {
@@ -177,7 +177,7 @@ struct ProxyParts: Sendable {
 }
 
 extension AccessLog.Format {
-    /// Nil: there is none.
+    /// Nil: the setting is `off`.
     fileprivate init?(_ setting: LogSettings.Access) {
         switch setting {
         case .off: return nil

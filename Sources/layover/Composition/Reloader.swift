@@ -47,7 +47,7 @@ final class Reloader: Sendable {
             for warning in new.warnings { parts.logger.warning("configuration", metadata: ["warning": "\(warning)"]) }
             let before = current.withLock { $0 }
             let inForce = try before.reloaded(as: new)
-            // It may have been renewed.
+            // The certificate may have been renewed.
             try await ListenerIdentity(inForce.settings)?.use(on: parts.loops, logger: parts.logger)
             let changes = before.changes(to: new)
             report.appliedKeys = changes.atOnce

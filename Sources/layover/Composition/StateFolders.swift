@@ -8,9 +8,9 @@ import LayoverConfiguration
 ///
 /// - SeeAlso: systemd.exec(5), `StateDirectory=`; the XDG Base Directory Specification.
 struct StateFolders: Sendable, Hashable {
-    /// The folder of a store whose `store.path` is null. Nil: the environment names none, not even a home folder.
+    /// The folder of a store whose `store.path` is null. Nil: the environment names no folder, not even a home folder.
     let state: String?
-    /// The folder of the files that a running instance keeps, if it can be used. Nil: the environment names none.
+    /// The folder of the files that a running instance keeps, if it can be used. Nil: the environment names no folder.
     let runtime: String?
     /// Where the files of a running instance are looked for, the first place first.
     let instanceFolders: [String]

@@ -33,7 +33,7 @@ struct StoreReopening: Service {
         try await gracefulShutdown()
     }
 
-    /// - Returns: Why it is still not open; nil: it is open, or the proxy is being stopped.
+    /// - Returns: Why the store is still not open; nil: it is open, or the proxy is being stopped.
     private func tryAgain() async -> StoreFailure? {
         let result = await open()
         switch result {

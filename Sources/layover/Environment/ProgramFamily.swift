@@ -2,10 +2,12 @@ import ArgumentParser
 
 /// Programs that take a base URL from the same variables.
 enum ProgramFamily: String, CaseIterable, ExpressibleByArgument {
-    case openai, azureOpenAI = "azure-openai", anthropic, ollama, huggingface
+    case openai
+    case azureOpenAI = "azure-openai"
+    case anthropic, ollama, huggingface
     case aws, python, npm, go, cargo
 
-    /// The family whose programs speak to this host by default. Nil: unknown.
+    /// The family whose programs speak to this host by default. Nil: no family is known for the host.
     init?(host: String, port: Int) {
         switch host {
         case "api.openai.com": self = .openai

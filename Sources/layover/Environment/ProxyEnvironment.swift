@@ -22,7 +22,7 @@ struct ProxyEnvironment: Sendable {
     ]
 
     let proxyURL: String
-    /// Makes programs trust the authority of interception. Nil: they trust whom they trust.
+    /// Makes programs trust the authority of interception. Nil: the trust of the programs does not change.
     var authority: AuthorityVariables?
 
     /// The variables that `env` and `exec` set. Time-outs that are already set stay. `no_proxy` stays as it is: servers on

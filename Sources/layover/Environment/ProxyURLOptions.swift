@@ -14,18 +14,18 @@ struct ProxyURLOptions: ParsableArguments {
     /// A proxy that runs.
     struct Running {
         let proxyURL: String
-        /// Nil: only the proxy is known.
+        /// The client of the admin API. Nil: only the address of the proxy is known.
         let client: AdminClient?
-        /// The fingerprint of the authority with which it intercepts. Nil: it intercepts nothing, or that is not known.
+        /// The fingerprint of the authority with which the proxy intercepts. Nil: it intercepts nothing, or that is not known.
         var authority: String?
     }
 
-    /// What was found where the options say.
+    /// The result of a search at the place that the options name.
     enum Search {
         case found(Running)
-        /// It takes requests through this URL only with the name of a user and a password.
+        /// The proxy takes requests through this URL only with the name of a user and a password.
         case needsUser(url: String, CommandFailure)
-        /// It runs, and programs cannot be pointed at it.
+        /// The proxy runs, and programs cannot be pointed at it.
         case unusable(CommandFailure)
         case nothing(CommandFailure)
     }
@@ -106,7 +106,7 @@ struct ProxyURLOptions: ParsableArguments {
         }
     }
 
-    /// The option that names a proxy; nil: none does.
+    /// The option that names a proxy; nil: no option does.
     var namedInstance: String? {
         if proxyURL != nil { return "--proxy-url" }
         return connection.adminURL == nil ? nil : "--admin-url"

@@ -6,7 +6,7 @@ struct RouteVariables: Equatable {
     }
 
     var variables: [Variable] = []
-    /// What to know before they are used, as sentences.
+    /// Notes to read before the variables are used, as sentences.
     var notes: [String] = []
 
     /// - Parameters:
@@ -14,7 +14,7 @@ struct RouteVariables: Equatable {
     ///   - base: Its base URL, without a slash at the end.
     ///   - host: The host of its upstream, in lower case.
     ///   - path: The path of its upstream: empty, or begins with a slash and does not end with one.
-    ///   - family: Nil: chosen by the host.
+    ///   - family: The family of the programs. Nil: the host decides.
     init(route: String, base: String, host: String, port: Int, path: String, family: ProgramFamily?) {
         guard let family = family ?? ProgramFamily(host: host, port: port) else {
             add("LAYOVER_ROUTE_URL", base)

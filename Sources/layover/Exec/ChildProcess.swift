@@ -9,9 +9,9 @@ struct ChildProcess {
     struct Setting {
         /// Signals in their default disposition. No signal is blocked.
         var defaults: sigset_t
-        /// Descriptors of this process that become 0, 1 and 2. Nil: those of this process.
+        /// Descriptors of this process that become 0, 1 and 2. Nil: the child gets 0, 1 and 2 of this process.
         var standardDescriptors: [Int32]?
-        /// Whether it leads a session of its own: no signal of a terminal reaches it.
+        /// Whether the process leads a session of its own: no signal of a terminal reaches it.
         var leadsSession = false
         /// The file to run if it is another one than the first word names.
         var program: String?
@@ -30,7 +30,7 @@ struct ChildProcess {
         }
     }
 
-    /// Its status if it has one to tell. Never blocks.
+    /// The process's status if it has a new one. Never blocks.
     func status(_ options: Int32 = 0) -> WaitStatus? {
         var status: Int32 = 0
         return waitpid(pid, &status, WNOHANG | options) == pid ? WaitStatus(status) : nil

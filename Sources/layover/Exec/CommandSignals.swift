@@ -11,7 +11,7 @@ struct CommandSignals {
     /// One signal. It is written to a pipe as it lies in memory.
     struct Arrival {
         var number: Int32
-        /// How it was sent (sigaction(2)): `SI_KERNEL`, `SI_USER`, ….
+        /// How the signal was sent (sigaction(2)): `SI_KERNEL`, `SI_USER`, ….
         var code: Int32
         var sender: pid_t
 

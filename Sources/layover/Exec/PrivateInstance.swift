@@ -13,7 +13,7 @@ final class PrivateInstance: Sendable {
     /// How long its end may take before it is killed. Default: 3 s.
     private static let endMax: Int32 = 3
 
-    /// What a service manager tells a service is not for the proxy of a command in it.
+    /// Variables of a service manager for its service, which the proxy of a command in that service must not get.
     private static let variablesOfServices = [
         "NOTIFY_SOCKET", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "WATCHDOG_USEC", "WATCHDOG_PID",
     ]
@@ -28,11 +28,11 @@ final class PrivateInstance: Sendable {
     private let log: LogTail
     private let hasEnded = Mutex(false)
 
-    /// Starts it and waits until it listens. Blocks.
+    /// Starts the private proxy and waits until it listens. Blocks.
     ///
     /// - Parameters:
     ///   - options: Further ones of `layover run`.
-    ///   - trust: Certificates that it trusts besides its own. Nil: none.
+    ///   - trust: Certificates that the proxy trusts besides its own. Nil: it trusts no others.
     /// - Throws: `CommandFailure` if it cannot be started; `ExitCode` after its own errors.
     static func start(
         _ options: [String], environment: [String: String], trust: ShellTrust? = nil, _ inheritance: Inheritance
@@ -127,7 +127,7 @@ final class PrivateInstance: Sendable {
         hasEnded.withLock { hasEnded in
             guard !hasEnded else { return }
             hasEnded = true
-            // It says nothing more: the end of its output is its own.
+            // The proxy writes nothing more: the end of its output is its own.
             if Self.outlives(output, seconds: Self.endMax) { kill(child.pid, SIGKILL) }
             _ = child.waitForEnd()
         }

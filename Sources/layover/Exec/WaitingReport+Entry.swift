@@ -5,13 +5,13 @@ extension WaitingReport {
     /// Takes an event about a request of the admin API.
     mutating func take(_ entry: EntryDocument, hasEnded: Bool, now: Duration) -> String? {
         guard !hasEnded else { return ended(entry.id, trouble: Self.trouble(of: entry), now: now) }
-        // Its response comes, which may take long.
+        // The response comes, which may take long.
         if entry.attempt?.phase == FailurePhase.receiving.rawValue { return ended(entry.id, trouble: nil, now: now) }
         waits(Request(id: entry.id, host: entry.host, reason: Self.reason(of: entry)), now: now)
         return nil
     }
 
-    /// Nil: it was answered.
+    /// How the request ended. Nil: it was answered.
     private static func trouble(of entry: EntryDocument) -> String? {
         entry.state == EntryState.delivered.rawValue ? nil : entry.state
     }

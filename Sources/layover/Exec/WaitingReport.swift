@@ -26,7 +26,7 @@ struct WaitingReport {
         var ids: Set<String>
         var reason: String
         let since: Duration
-        /// Nil: not yet.
+        /// When the wait was last reported. Nil: it was not reported yet.
         var saidAt: Duration?
 
         var dueAt: Duration { saidAt.map { $0 + WaitingReport.repeatedAfter } ?? since + WaitingReport.announcedAfter }
@@ -51,7 +51,7 @@ struct WaitingReport {
 
     /// A request waits no more.
     ///
-    /// - Parameter trouble: How it ended, in a few words; nil: it was answered.
+    /// - Parameter trouble: How the request ended, in a few words; nil: it was answered.
     mutating func ended(_ id: String, trouble: String?, now: Duration) -> String? {
         guard let name = hostByID.removeValue(forKey: id), var host = hosts[name] else { return nil }
         host.ids.remove(id)

@@ -9,7 +9,7 @@ import Logging
 struct LineLogHandler: LogHandler {
     enum Format: Sendable { case text, json }
 
-    /// The level that was set on this handler; nil: the threshold's.
+    /// The level that was set on this handler; nil: the level of the threshold applies.
     private var ownLevel: Logger.Level?
     private let threshold: LogThreshold
     var metadata: Logger.Metadata = [:]

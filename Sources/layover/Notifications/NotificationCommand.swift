@@ -10,19 +10,19 @@ struct NotificationCommand: Sendable, Equatable {
     private static let killDelay: Duration = .seconds(5)
 
     let program: String
-    /// They may be tokens.
+    /// The arguments, which may be tokens.
     private let arguments: [Secret]
 
-    /// Nil: there is no program.
+    /// Nil: the setting names no program.
     init?(_ command: [Secret]?) {
         guard let program = command?.first?.revealed else { return nil }
         self.program = program
         arguments = Array((command ?? []).dropFirst())
     }
 
-    /// Runs it to its end.
+    /// Runs the program to its end.
     ///
-    /// - Returns: What went wrong; nil: it ended with status 0.
+    /// - Returns: What went wrong; nil: the program ended with status 0.
     func run(_ input: ByteBuffer) async -> String? {
         guard let path = ProgramFile.path(of: program) else { return "it is no executable file any more" }
         let process = Process()
@@ -44,7 +44,7 @@ struct NotificationCommand: Sendable, Equatable {
         }
     }
 
-    /// Its process has ended.
+    /// What went wrong with a process that has ended; nil: its status was 0.
     private static func trouble(of process: Process) -> String? {
         switch process.terminationReason {
         case .exit: process.terminationStatus == 0 ? nil : "its status was \(process.terminationStatus)"
@@ -66,7 +66,7 @@ struct NotificationCommand: Sendable, Equatable {
     private func write(_ input: ByteBuffer, to file: FileHandle) {
         let bytes = Data(input.readableBytesView)
         DispatchQueue.global().async {
-            // It may have ended without reading.
+            // The program may have ended without reading.
             try? file.write(contentsOf: bytes)
             try? file.close()
         }

@@ -18,7 +18,7 @@ actor Notifier: Service {
     private let facts: AsyncStream<NotificationFact>
     private let factAdded: AsyncStream<NotificationFact>.Continuation
     private let spool: BodySpool
-    /// Nil where none is configured.
+    /// Nil: no webhook is configured.
     private var webhook: Channel<Webhook>?
     private var command: Channel<NotificationCommand>?
     private var isCommandRunning = false

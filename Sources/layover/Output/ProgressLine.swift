@@ -23,7 +23,7 @@ final class ProgressLine: Sendable {
         (self.terminal, self.write) = (terminal, write)
     }
 
-    /// Whether there is a person to see it.
+    /// Whether a person sees the line.
     var isShown: Bool { terminal.isInteractive }
 
     func update(_ text: String, now: ContinuousClock.Instant = .now) {

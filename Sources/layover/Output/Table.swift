@@ -3,9 +3,9 @@ struct Table {
     struct Column {
         var title: String
         var isRight = false
-        /// Whether it may be shortened on a narrow terminal.
+        /// Whether the column may be shortened on a narrow terminal.
         var isFlexible = false
-        /// The width down to which it is shortened. Default: 12.
+        /// The width down to which the column is shortened. Default: 12.
         var widthMin = 12
         /// On a narrow terminal columns of higher ranks are dropped first, and of equal ones those on the right. Default: 0.
         var rank = 0

@@ -2,9 +2,9 @@ import Foundation
 
 /// The abilities of the terminal behind an output. Colours are decided here and nowhere else.
 struct Terminal: Sendable {
-    /// In columns; nil where nothing is to be cut, as in a file or a pipe.
+    /// The width in columns; nil: nothing is cut, as in a file or a pipe.
     var width: Int?
-    /// In lines; nil where there is no end.
+    /// The height in lines; nil: there is no end.
     var height: Int?
     var hasColor: Bool
     /// Whether lines can be drawn over.

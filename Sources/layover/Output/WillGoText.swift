@@ -16,14 +16,14 @@ enum WillGoText {
         }
     }
 
-    /// What was done to one request.
+    /// The result for one request: when it is sent.
     static func line(_ entry: EntryDocument) -> String {
         let isBehindParent = entry.willGo == nil && entry.waitingFor == WaitReason.parent.rawValue
         let clause = isBehindParent ? parentsDelivered : clause(entry.willGo ?? WillGo.now.rawValue)
         return Terminal.safe("\(entry.id) is sent \(clause)")
     }
 
-    /// What was done to many requests.
+    /// The result for many requests: when they are sent.
     static func line(_ outcome: BulkDocument) -> String {
         let counts = outcome.willGo ?? [:]
         let known = WillGo.allCases.map(\.rawValue).filter { counts[$0] != nil }

@@ -8,7 +8,7 @@ import Glibc
 
 /// A socket that a service manager has bound and listens on (sd_listen_fds(3)): `proxy.listen` is then where it is.
 struct ActivatedSocket {
-    /// What is wrong with the sockets that were given.
+    /// The error in the sockets that were given.
     struct Unusable: Error {
         var message: String
     }
@@ -18,7 +18,7 @@ struct ActivatedSocket {
 
     /// The first socket, or the one that is named `proxy`.
     ///
-    /// - Returns: Nil where none was given to this process.
+    /// - Returns: Nil: no socket was given to this process.
     static func given(
         _ environment: [String: String] = ProcessInfo.processInfo.environment, process: Int32 = getpid()
     ) throws(Unusable) -> ActivatedSocket? {

@@ -10,7 +10,7 @@ struct NotifySocket: Sendable {
     private let address: [UInt8]
 
     /// - Parameter path: The value of `NOTIFY_SOCKET`: a path, or a name in the abstract namespace behind `@` (unix(7)).
-    /// - Returns: Nil where it is neither, or too long for a socket's address.
+    /// - Returns: Nil: the path is neither, or too long for a socket's address.
     init?(_ path: String) {
         guard path.hasPrefix("/") || path.hasPrefix("@"), path.utf8.count > 1 else { return nil }
         var bytes = Array(path.utf8)

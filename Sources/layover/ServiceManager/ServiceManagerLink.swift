@@ -16,7 +16,7 @@ struct ServiceManagerLink: Service {
 
     private let socket: NotifySocket
     private let engine: Engine
-    /// How often a sign of life is due; nil: the manager waits for none.
+    /// How often a sign of life is due; nil: the manager waits for no signs.
     private let watchdog: Duration?
 
     /// - Returns: Nil where no service manager listens.

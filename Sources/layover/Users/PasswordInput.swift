@@ -61,7 +61,7 @@ enum PasswordInput {
         silent.c_lflag &= ~tcflag_t(ECHO)
         modesBefore = before
         restoreOnSignals()
-        // What was typed before the question is no part of the answer. The question comes last: who answers it at once finds all ready.
+        // Keys typed before the question are no part of the answer. The question comes last: who answers it at once finds all ready.
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
         FileHandle.standardError.write(Data(prompt.utf8))
         defer {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LayoverAdmin
 
-/// Whatever is asked of the admin port: the process lives, no response is a 500, and every error is a problem.
+/// No request to the admin port ends the process or gets a 500, and every error is a problem.
 ///
 /// The real router over a real engine. `LAYOVER_FUZZ_SEED` repeats a run; `LAYOVER_FUZZ_ROUNDS` makes it longer.
 struct AdminFuzzTests {

@@ -86,7 +86,7 @@ struct AdminRequestMutator {
         "\(pick(["n\(number())", "n\(number())", "t\(text())", "t6f", "t"])).\(number())"
     }
 
-    /// One that was given, or any number behind the name of the run: without that name nobody looks at the number.
+    /// A real event id, or the name of the run with any number. Without that name the number would not be parsed.
     private mutating func eventID() -> String {
         let known = pick(eventIDs, else: "x-0")
         return chance(4) ? known : "\(known.prefix { $0 != "-" })-\(number())"

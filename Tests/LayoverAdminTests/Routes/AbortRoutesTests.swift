@@ -30,8 +30,9 @@ struct AbortRoutesTests {
             while !exchange.calls.contains(.abortAttempt) { await Task.yield() }
             harness.engine.post(
                 .attemptFailed(
-                    id, Self.aborted, .init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .onMaybeApplied),
-                    AttemptTally(AttemptCounts(all: 2, mayHaveBeenApplied: true))))
+                    AttemptFailed(
+                        id, Self.aborted, .init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .onMaybeApplied),
+                        AttemptTally(AttemptCounts(all: 2, mayHaveBeenApplied: true)))))
             let entry = try await answer
             #expect(entry.status == 200)
             #expect(entry.json["state"] as? String == "undecided" && entry.json["attempt"] == nil)

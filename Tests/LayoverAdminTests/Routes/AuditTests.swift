@@ -10,11 +10,13 @@ struct AuditTests {
     private let log = RecordedLog()
 
     private func withLog(store: (any PendingStore)? = nil, _ test: (AdminHarness) async throws -> Void) async throws {
-        try await AdminHarness.with(store: store, sources: { sources in
-            sources.logger = log.logger
-            sources.cache = { MemoryCache() }
-            sources.reload = { ReloadReport(at: Timestamp(nanoseconds: 0)) }
-        }, test)
+        try await AdminHarness.with(
+            store: store,
+            sources: { sources in
+                sources.logger = log.logger
+                sources.cache = { MemoryCache() }
+                sources.reload = { ReloadReport(at: Timestamp(nanoseconds: 0)) }
+            }, test)
     }
 
     private func commands() -> [String] { log.lines.value.filter { $0.hasPrefix("notice command:") } }
@@ -70,7 +72,7 @@ struct AuditTests {
         }
     }
 
-    @Test func readingIsNoCommandAndAForeignRequestIsNone() async throws {
+    @Test func readsAndForeignRequestsAreNotRecorded() async throws {
         try await withLog { harness in
             _ = try await harness.send("GET", "/v1/pending")
             _ = try await harness.send("POST", "/v1/pending/retry", host: "evil.example", body: "{}")
@@ -98,7 +100,7 @@ struct AuditTests {
         }
     }
 
-    @Test func everyOtherCommandSaysWhatItWasFor() async throws {
+    @Test func otherCommandsRecordTheirTarget() async throws {
         try await withLog { harness in
             let id = harness.park(1).id
             let json = ["Content-Type": "application/json"]

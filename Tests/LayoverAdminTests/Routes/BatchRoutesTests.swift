@@ -28,7 +28,8 @@ struct BatchRoutesTests {
 
     @Test func bodiesGoInBothEncodings() async throws {
         let bytes: [UInt8] = [0, 0xFF, 0x80]
-        try await AdminHarness.with(sources: { $0.send = { .response(status: 201, fields: [], body: $0.body ?? ByteBuffer()) } }) { harness async throws in
+        try await AdminHarness.with(sources: { $0.send = { .response(status: 201, fields: [], body: $0.body ?? ByteBuffer()) } }) {
+            harness async throws in
             let answer = try await harness.post(
                 "/v1/batch",
                 """
@@ -40,7 +41,7 @@ struct BatchRoutesTests {
         }
     }
 
-    @Test func problemOfLayoverIsToldFromOneOfTheOrigin() async throws {
+    @Test func problemsOfLayoverAndOfTheOriginAreDistinguished() async throws {
         let problems = ["urn:layover:problem:upstream", "about:blank"]
         try await AdminHarness.with(
             sources: {
@@ -66,11 +67,12 @@ struct BatchRoutesTests {
         #"{"requests":[{"url":"http://a/","method":"CONNECT"}]}"#, #"{"requests":[{"url":"http://a/","fields":{"Host":"b"}}]}"#,
         #"{"requests":[{"url":"http://a/","fields":{"transfer-encoding":"chunked"}}]}"#,
         #"{"requests":[{"url":"http://a/","fields":{"X":"a\r\nY: b"}}]}"#, #"{"requests":[{"url":"http://a/","fields":{"X Y":"a"}}]}"#,
-        #"{"requests":[{"url":"http://a/","body":"?","bodyEncoding":"base64"}]}"#, #"{"requests":[{"url":"http://a/","bodyEncoding":"x"}]}"#,
+        #"{"requests":[{"url":"http://a/","body":"?","bodyEncoding":"base64"}]}"#,
+        #"{"requests":[{"url":"http://a/","bodyEncoding":"x"}]}"#,
         #"{"requests":[{"url":"http://a/"}],"concurrency":0}"#, #"{"requests":[{"url":"http://a/"}],"concurrency":33}"#,
         #"{"requests":[{"url":"http://a/","key":1}]}"#,
     ])
-    func whatCannotBeSentIsRefusedAndNothingIsSent(body: String) async throws {
+    func invalidBatchIsRefusedAndNothingIsSent(body: String) async throws {
         let count = Mutex(0)
         try await AdminHarness.with(
             sources: {
@@ -86,7 +88,8 @@ struct BatchRoutesTests {
     }
 
     @Test func tooManyRequestsAreRefused() async throws {
-        try await AdminHarness.with(sources: { $0.send = { _ in .response(status: 200, fields: [], body: ByteBuffer()) } }) { harness async throws in
+        try await AdminHarness.with(sources: { $0.send = { _ in .response(status: 200, fields: [], body: ByteBuffer()) } }) {
+            harness async throws in
             for (count, status) in [(100, 200), (101, 400)] {
                 let requests = Array(repeating: #"{"url":"http://a/"}"#, count: count).joined(separator: ",")
                 #expect(try await harness.post("/v1/batch", "{\"requests\":[\(requests)]}").status == status)

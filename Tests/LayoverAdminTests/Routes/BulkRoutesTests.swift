@@ -25,7 +25,7 @@ struct BulkRoutesTests {
 
     /// All of them were parked at 00:00:05.
     @Test(arguments: [("05.000", 0, 2), ("05.001", 2, 0)])
-    func whatCameLaterIsLeftAloneAndCounted(second: String, matched: Int, later: Int) async throws {
+    func entriesParkedLaterAreLeftAloneAndCounted(second: String, matched: Int, later: Int) async throws {
         try await AdminHarness.with { harness in
             for number in 1...2 { harness.park(UInt64(number)) }
             for dryRun in [true, false] {

@@ -111,11 +111,12 @@ struct CacheRoutesTests {
 
     // MARK: Purge
 
-    @Test(arguments: [
-        ("{\"all\":true}", 3, []), ("{\"host\":\"SHOP.example\"}", 2, ["/b"]),
-        ("{\"url\":\"http://shop.example/cart\"}", 1, ["/cart?a=1", "/b"]),
-        ("{\"host\":\"c.example\"}", 0, ["/cart", "/cart?a=1", "/b"]),
-    ] as [(String, Int, [String])])
+    @Test(
+        arguments: [
+            ("{\"all\":true}", 3, []), ("{\"host\":\"SHOP.example\"}", 2, ["/b"]),
+            ("{\"url\":\"http://shop.example/cart\"}", 1, ["/cart?a=1", "/b"]),
+            ("{\"host\":\"c.example\"}", 0, ["/cart", "/cart?a=1", "/b"]),
+        ] as [(String, Int, [String])])
     func purgeDropsWhatIsNamed(body: String, count: Int, left: [String]) async throws {
         let cache = MemoryCache([
             MemoryCache.facts(1), MemoryCache.facts(2, target: "/cart?a=1"),
@@ -134,7 +135,7 @@ struct CacheRoutesTests {
         "{\"all\":false,\"host\":\"shop.example\"}", "{\"host\":\"\"}", "{\"host\":\"a b\"}", "{\"url\":\"/cart\"}",
         "{\"hosts\":\"a\"}", "{\"all\":1}", "[]", "{",
     ])
-    func purgeOfWhatIsNotNamedClearlyDropsNothing(body: String) async throws {
+    func ambiguousPurgeIsRefusedAndDropsNothing(body: String) async throws {
         let cache = MemoryCache([MemoryCache.facts(1)])
         try await Self.with(cache) { harness in
             let answer = try await harness.post("/v1/cache/purge", body)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LayoverAdmin
 
-/// The page, its files and its snapshots. What it does in a browser is tested in `Tests/Dashboard`.
+/// The page, its files and its snapshots. The behaviour of the page in a browser is tested in `Tests/Dashboard`.
 struct DashboardRoutesTests {
     @Test func pageHasTheBannerAndTheRowsAtLoadAndNoScriptInIt() async throws {
         try await AdminHarness.with { harness in
@@ -116,9 +116,10 @@ struct DashboardRoutesTests {
             harness.park(2)
             harness.park(3, method: "POST", url: "http://other.example/b", host: "other.example")
             let words = try await harness.send("GET", "/dashboard/words").data
-            let counts = Dictionary(uniqueKeysWithValues: words.compactMap { word in
-                (word["word"] as? String).flatMap { name in (word["count"] as? Int).map { (name, $0) } }
-            })
+            let counts = Dictionary(
+                uniqueKeysWithValues: words.compactMap { word in
+                    (word["word"] as? String).flatMap { name in (word["count"] as? Int).map { (name, $0) } }
+                })
             #expect(counts["host:shop.example"] == 2 && counts["method:POST"] == 1 && counts["state:waiting"] == 3)
         }
     }

@@ -390,7 +390,7 @@ struct ErrorTableTests {
     }
 }
 
-/// What every response carries, good or bad.
+/// The fields of every response, of errors too.
 func expectSafetyFields(_ answer: Answer) {
     #expect(answer["X-Content-Type-Options"] == "nosniff")
     #expect(answer["Cache-Control"] == "no-store")

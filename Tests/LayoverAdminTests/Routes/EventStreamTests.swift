@@ -109,7 +109,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test func eventsSayHowFarAResponseIsThatBrokeOff() async throws {
+    @Test func eventsShowTheProgressOfABrokenResponse() async throws {
         try await AdminHarness.with { harness in
             try await follow(harness) { blocks in
                 _ = try await blocks.nextEvent()
@@ -118,7 +118,9 @@ struct EventStreamTests {
                 #expect(parked.name == "request.parked")
                 #expect(parked.data["resume"] as? [String: Int] == ["done": 5, "total": 10, "times": 0])
                 harness.engine.post(
-                    .ended(id, .delivered, nil, AttemptTally(AttemptCounts(), resume: ResumeProgress(done: 10, total: 10, times: 1))))
+                    .ended(
+                        ExchangeEnded(
+                            id, as: .delivered, AttemptTally(AttemptCounts(), resume: ResumeProgress(done: 10, total: 10, times: 1)))))
                 while true {
                     let event = try await blocks.nextEvent()
                     guard event.name == "request.ended" else { continue }
@@ -264,7 +266,7 @@ struct EventStreamTests {
         func finish(_ trailingHeaders: HTTPFields?) async throws { written.update { $0.isFinished = true } }
     }
 
-    @Test func slowReaderGetsASnapshotThatSaysSo() async throws {
+    @Test func slowReaderGetsASnapshotMarkedAsLost() async throws {
         try await AdminHarness.with { harness in
             let response = try await harness.respond("GET", "/v1/events")
             let writer = SlowWriter()
@@ -274,7 +276,7 @@ struct EventStreamTests {
                 writer.hurry()
             }
             try await writer.written.wait("the beginning of the stream") { !$0.pieces.isEmpty }
-            // It has taken the beginning of its first snapshot, and takes nothing more while all this happens.
+            // The reader has taken the beginning of its first snapshot, and takes nothing during the events below.
             let report = ReloadReport(
                 at: Timestamp(nanoseconds: 0), errors: [String(repeating: "x", count: 100_000)])
             for _ in 0..<100 { await harness.engine.reloaded(report) }

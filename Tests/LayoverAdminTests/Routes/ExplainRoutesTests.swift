@@ -64,7 +64,7 @@ struct ExplainRoutesTests {
         }
     }
 
-    @Test func responseThatBrokeOffIsToldWithHowOftenItWentOn() async throws {
+    @Test func brokenResponseIsShownWithItsNumberOfContinuations() async throws {
         try await AdminHarness.with { harness in
             let id = harness.park(1, failure: .terminated, resume: ResumeProgress(done: 5, total: 10, times: 2)).id
             let text = try #require(try await now(harness, id)["text"] as? String)
@@ -195,7 +195,7 @@ struct ExplainRoutesTests {
             let id = harness.park(1).id
             harness.engine.post(.notAdopted(id, obstacle))
             harness.engine.post(
-                .ended(id, .cancelled, nil, AttemptTally(AttemptCounts(all: 1), automaticLeft: nil, isBodyReplayable: false)))
+                .ended(ExchangeEnded(id, as: .cancelled, AttemptTally(AttemptCounts(all: 1), automaticLeft: nil, isBodyReplayable: false))))
             let text = try #require(try await now(harness, id)["text"] as? String)
             #expect(text.contains("the client disconnected, and the request cannot be sent later, because \(obstacle.clause)."))
         }
@@ -212,8 +212,9 @@ struct ExplainRoutesTests {
             let record = Self.record(2, .admin, .fail(.notInRetryOn)) { $0.failure = certificate }
             harness.engine.post(
                 .ended(
-                    id, .failed, certificate,
-                    AttemptTally(AttemptCounts(all: 2), automaticLeft: nil, isBodyReplayable: true, records: [record])))
+                    ExchangeEnded(
+                        id, as: .failed, failure: certificate,
+                        AttemptTally(AttemptCounts(all: 2), automaticLeft: nil, isBodyReplayable: true, records: [record]))))
             _ = try await harness.post("/v1/pending/\(cancelled)/cancel")
 
             let answer = try await harness.send("GET", "/v1/pending/\(id)/explain")
@@ -238,8 +239,9 @@ struct ExplainRoutesTests {
             let record = Self.record(2, .admin, .deliver(.answered)) { $0.status = 201 }
             harness.engine.post(
                 .ended(
-                    id, .delivered, nil,
-                    AttemptTally(AttemptCounts(all: 2), automaticLeft: nil, isBodyReplayable: true, records: [record])))
+                    ExchangeEnded(
+                        id, as: .delivered,
+                        AttemptTally(AttemptCounts(all: 2), automaticLeft: nil, isBodyReplayable: true, records: [record]))))
             let text = try await now(harness, id)["text"] as? String
             #expect(text?.hasPrefix("The client got the response (201) at ") == true)
             let entry = try await harness.send("GET", "/v1/pending/\(id)").json

@@ -7,7 +7,7 @@ import Testing
 
 /// Every list is given as JSON lines too.
 struct ListLinesTests {
-    /// Those that `openapi.yaml` describes as lists: with `data`.
+    /// Operations that `openapi.yaml` describes as lists, with `data`.
     private static let lists = DescribedOperation.all(in: String(decoding: PackageResources.openapi_yaml, as: UTF8.self))
         .filter { $0.method == "GET" && $0.lines.contains { $0.contains("required: [") && $0.contains("data") } }
 

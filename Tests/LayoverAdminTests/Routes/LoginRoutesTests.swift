@@ -30,7 +30,8 @@ struct LoginRoutesTests {
 
     private func logIn(_ harness: AdminHarness, token: String) async throws -> Answer {
         try await harness.send(
-            "POST", "/login", fields: ["Content-Type": "application/x-www-form-urlencoded", "Origin": "http://localhost:8081", "Accept": "text/html"],
+            "POST", "/login",
+            fields: ["Content-Type": "application/x-www-form-urlencoded", "Origin": "http://localhost:8081", "Accept": "text/html"],
             body: "to=%2F%3Ftab%3Dheld&token=\(token)")
     }
 
@@ -63,7 +64,7 @@ struct LoginRoutesTests {
             #expect(try await harness.send("GET", "/", fields: ["Cookie": "other=1; \(cookie)"]).status == 200)
             let held = try await harness.post("/v1/pending/\(id)/hold", fields: ["Cookie": cookie])
             #expect(held.status == 200 && (held.json["lastCommand"] as? [String: Any])?["who"] as? String == "admin")
-            // That of another port is none, and a wrong token is not made right by a cookie.
+            // A cookie of another port does not count, and a cookie does not excuse a wrong token.
             #expect(try await harness.send("GET", "/v1/status", host: "localhost:9", fields: ["Cookie": cookie]).status == 401)
             let both = ["Cookie": cookie, "Authorization": "Bearer wrong"]
             #expect(try await harness.send("GET", "/v1/status", fields: both).status == 401)
@@ -142,7 +143,7 @@ struct LoginRoutesTests {
     }
 
     @Test(arguments: ["//evil.example", "https://evil.example", "/\\evil.example", "/?a\r\nSet-Cookie: x=y", "/v1/drain"])
-    func linkLeadsNowhereElse(place: String) async throws {
+    func loginNeverRedirectsToAnotherSite(place: String) async throws {
         try await AdminHarness.with(options: Self.options) { harness in
             let to = place.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
             let answer = try await harness.send(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LayoverAdmin
 
-/// What `openapi.yaml` says of every operation.
+/// The parts of `openapi.yaml` that every operation must have.
 struct OpenAPIOperationTests {
     private static let text = String(decoding: PackageResources.openapi_yaml, as: UTF8.self)
     private static let operations = DescribedOperation.all(in: text)
@@ -12,11 +12,13 @@ struct OpenAPIOperationTests {
     private static func withAll(
         options: AdminOptions = AdminOptions(), _ test: (AdminHarness) async throws -> Void
     ) async throws {
-        try await AdminHarness.with(options: options, sources: { sources in
-            sources.drain = {}
-            sources.reload = { ReloadReport(at: Timestamp(nanoseconds: 0)) }
-            sources.configuration = { [] }
-        }, test)
+        try await AdminHarness.with(
+            options: options,
+            sources: { sources in
+                sources.drain = {}
+                sources.reload = { ReloadReport(at: Timestamp(nanoseconds: 0)) }
+                sources.configuration = { [] }
+            }, test)
     }
 
     @Test func everyRouteHasAnOperationWithAnIDOfItsOwn() async throws {
@@ -47,7 +49,9 @@ struct OpenAPIOperationTests {
             }
         }
         let media = Self.text.split(separator: "\n").filter { $0.contains("application/problem+json") }
-        #expect(Set(media.map { $0.drop { $0 == " " } }) == ["application/problem+json: { schema: { $ref: \"#/components/schemas/Problem\" } }"])
+        #expect(
+            Set(media.map { $0.drop { $0 == " " } }) == ["application/problem+json: { schema: { $ref: \"#/components/schemas/Problem\" } }"]
+        )
     }
 
     @Test func aProblemHasTheDescribedMembers() async throws {

@@ -78,10 +78,12 @@ struct OpenAPITests {
         ("POST", "/v1/pending/hold", "{}", false), ("POST", "/v1/pending/hold", "{\"dryRun\":true}", false),
         ("POST", "/v1/pending/hold", "{\"all\":true,\"dryRun\":null}", false),
         ("POST", "/v1/pending/hold", "{\"all\":true,\"reason\":null}", true), ("POST", "/v1/pending/hold", "{\"filter\":{}}", false),
-        ("POST", "/v1/pending/hold", "{\"filter\":{\"host\":null}}", false), ("POST", "/v1/pending/hold", "{\"filter\":{\"q\":\"\"}}", true),
+        ("POST", "/v1/pending/hold", "{\"filter\":{\"host\":null}}", false),
+        ("POST", "/v1/pending/hold", "{\"filter\":{\"q\":\"\"}}", true),
         ("POST", "/v1/pending/hold", "{\"filter\":{\"parkedBefore\":\"2026-01-01T00:00:00Z\"}}", true),
         ("POST", "/v1/pending/hold", "{\"filter\":{\"parkedBefore\":\"yesterday\"}}", false),
-        ("POST", "/v1/pending/hold", "{\"filter\":{\"state\":[]}}", true), ("POST", "/v1/pending/hold", "{\"filter\":{\"state\":\"\"}}", false),
+        ("POST", "/v1/pending/hold", "{\"filter\":{\"state\":[]}}", true),
+        ("POST", "/v1/pending/hold", "{\"filter\":{\"state\":\"\"}}", false),
         ("POST", "/v1/pending/hold", "{\"filter\":{\"state\":\"waiting, held\"}}", true),
         ("POST", "/v1/pending/hold", "{\"filter\":{\"state\":\"waiting,attempting,held,undecided\"}}", true),
         ("POST", "/v1/pending/hold", "{\"filter\":{\"state\":\"waiting,\"}}", false),
@@ -91,7 +93,8 @@ struct OpenAPITests {
         ("POST", "/v1/pending/{id}/hold", "{\"reason\":\"\(String(repeating: "e\u{301}", count: 251))\"}", false),
         ("POST", "/v1/pending/{id}/settle", "{\"status\":null,\"note\":null,\"reason\":null}", true),
         ("POST", "/v1/pending/{id}/settle", "{\"status\":599}", true), ("POST", "/v1/pending/{id}/settle", "{\"status\":199}", false),
-        ("POST", "/v1/pending/{id}/settle", "{\"status\":\"201\"}", false), ("POST", "/v1/pending/{id}/settle", "{\"acknowledge\":\"x\"}", false),
+        ("POST", "/v1/pending/{id}/settle", "{\"status\":\"201\"}", false),
+        ("POST", "/v1/pending/{id}/settle", "{\"acknowledge\":\"x\"}", false),
         ("PATCH", "/v1/pending/{id}", "{\"expiresAt\":\"9999-12-31T23:59:59Z\"}", true),
         ("PATCH", "/v1/pending/{id}", "{\"lane\":null}", true), ("PATCH", "/v1/pending/{id}", "{}", false),
         ("PATCH", "/v1/pending/{id}", "{\"lane\":\"\(String(repeating: "ü", count: 200))\"}", true),
@@ -108,7 +111,7 @@ struct OpenAPITests {
         ("POST", "/v1/cache/purge", "{\"url\":\"https://a.example/?b\"}", true),
     ]
 
-    /// What the description allows is carried out or is a matter of the entry; what it forbids is a 400.
+    /// A body that the description allows is not refused as malformed; a body that it forbids gets a 400.
     @Test(arguments: bodies)
     func bodiesAreAcceptedExactlyWhereDescribed(method: String, path: String, body: String, isAllowed: Bool) async throws {
         try await AdminHarness.with(sources: { $0.cache = { MemoryCache() } }) { harness in
@@ -120,7 +123,8 @@ struct OpenAPITests {
     }
 
     private static let paths: [(String, Bool)] = [
-        ("/v1/pending?sort=-requestBytes", true), ("/v1/pending?sort=client", false), ("/v1/pending?sort=--id", false), ("/v1/pending?sort=", false),
+        ("/v1/pending?sort=-requestBytes", true), ("/v1/pending?sort=client", false), ("/v1/pending?sort=--id", false),
+        ("/v1/pending?sort=", false),
         ("/v1/pending?state=waiting,%20held", true), ("/v1/pending?state=waiting,,held", false),
         ("/v1/pending?limit=1000", true), ("/v1/pending?limit=", false), ("/v1/pending?limit=1001", false), ("/v1/cache?limit=", false),
         ("/v1/pending?cursor=parkedAt.n0.0", true), ("/v1/pending?cursor=x", false), ("/dashboard/snapshot?tab=all", false),
@@ -161,7 +165,9 @@ struct OpenAPITests {
             try expect("Failure", held["lastFailure"] as? [String: Any])
             let entry = try await harness.send("GET", "/v1/pending/\(child)").json
             try expect("Entry", entry, optional: optional)
-            try expect("Timeline", try await harness.send("GET", "/v1/pending/\(child)/explain").json, optional: ["lastCommand", "parentProxy", "serverName"])
+            try expect(
+                "Timeline", try await harness.send("GET", "/v1/pending/\(child)/explain").json,
+                optional: ["lastCommand", "parentProxy", "serverName"])
             let commanded = try await harness.post("/v1/pending/\(AdminHarness.id(3))/hold", "{\"reason\":\"lunch\"}").json
             try expect("Command", commanded["lastCommand"] as? [String: Any])
             try expect("AuditRecord", try await harness.send("GET", "/v1/audit").data.first)

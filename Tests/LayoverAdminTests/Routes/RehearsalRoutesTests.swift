@@ -67,7 +67,7 @@ struct RehearsalRoutesTests {
         }
     }
 
-    @Test func foreignPageCannotBeginOne() async throws {
+    @Test func foreignPageCannotBeginARehearsal() async throws {
         try await AdminHarness.with { harness async throws in
             let fields = ["Origin": "http://evil.example"]
             #expect(try await harness.post("/v1/rehearsals", #"{"host":"a.example","fault":"hang"}"#, fields: fields).status == 403)

@@ -9,7 +9,7 @@ import Testing
 struct SettleRoutesTests {
     private static let body = "{\"status\":201,\"note\":\"in the books\",\"reason\":\"asked the shop\"}"
 
-    @Test func settledEntrySaysWhoKnewIt() async throws {
+    @Test func settledEntryNamesThePersonWhoSettledIt() async throws {
         try await AdminHarness.with { harness async throws in
             let (id, exchange) = harness.parkUndecided(1)
             let answer = try await harness.post("/v1/pending/\(id)/settle", Self.body)

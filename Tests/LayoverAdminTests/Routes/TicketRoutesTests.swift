@@ -6,7 +6,7 @@ import Testing
 
 @testable import LayoverAdmin
 
-/// What the admin API says of tickets and of the store.
+/// Tickets and the store in the admin API.
 struct TicketRoutesTests {
     private static let full = StoreFailure(.full, "The disk of the store is full.")
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LayoverAdmin
 
-/// What the admin API answers while the disk takes no change.
+/// Responses of the admin API while the disk takes no changes.
 struct UnsavedRoutesTests {
     private func withFullDisk(_ test: (AdminHarness, EntryID) async throws -> Void) async throws {
         var faults = MemoryFaults()

@@ -22,7 +22,7 @@ struct PackagedMetricsTests {
             let names = Set(text.matches(of: #/layover_[a-z_]+/#).map { String($0.output) })
             #expect(names.count > 5)
             for name in names {
-                // What has labels may have no sample yet; its type is there.
+                // A metric with labels may have no sample yet, but its type is declared.
                 let metric = name.hasSuffix("_bucket") ? String(name.dropLast("_bucket".count)) : name
                 #expect(metrics.contains("# TYPE \(metric) "), "\(name) is in \(path), and not in /metrics")
             }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LayoverAdmin
 
-/// What is no request gets a problem like every other error, and the connection is closed.
+/// Malformed requests get a problem like every other error, and the connection is closed.
 struct UnreadableRequestsTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var name: String

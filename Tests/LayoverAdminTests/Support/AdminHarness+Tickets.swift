@@ -38,7 +38,7 @@ extension AdminHarness {
     }
 }
 
-/// Whoever asks for a ticket.
+/// The exchange that asks for a ticket.
 private final class AcceptedExchange: AcceptingExchange {
     private let told: AsyncStream<AcceptanceResult>.Continuation
 

@@ -4,7 +4,7 @@ struct DescribedOperation {
 
     let path: String
     let method: String
-    /// Its lines, without the six spaces before each.
+    /// Lines of the operation, without the six spaces in front.
     let lines: [String]
 
     /// All of them, in the order of the text.

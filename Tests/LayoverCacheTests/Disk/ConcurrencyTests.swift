@@ -6,10 +6,10 @@ import Testing
 @testable import LayoverCache
 
 struct ConcurrencyTests {
-    /// Whatever happens at the same time: what is given is whole and belongs to its URL, and in the end index, files
+    /// In parallel use every response is complete and belongs to its URL, and in the end index, files
     /// and sums agree.
     @Test(arguments: [UInt64(1), 2, 3])
-    func manyAtOnce(seed: UInt64) async throws {
+    func parallelUseKeepsTheCacheConsistent(seed: UInt64) async throws {
         print("seed \(seed)")
         let bench = try CacheBench {
             $0.byteCountMax = 60_000

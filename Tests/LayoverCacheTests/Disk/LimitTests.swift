@@ -8,7 +8,7 @@ import Testing
 struct LimitTests {
     private let body = String(repeating: "x", count: 1000)
 
-    @Test func theLeastRecentlyUsedGoesWhenBytesRunOut() async throws {
+    @Test func leastRecentlyUsedResponseIsRemovedAtTheByteLimit() async throws {
         let bench = try CacheBench { $0.byteCountMax = 3500 }
         await bench.store(.to("/1"), body: body, at: newYear + 1)
         await bench.store(.to("/2"), body: body, at: newYear + 2)

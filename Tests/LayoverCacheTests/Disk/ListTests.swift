@@ -23,7 +23,7 @@ struct ListTests {
         #expect(try await bench.cache.list(.all, before: rest.last?.sequence, limit: 10).isEmpty)
     }
 
-    @Test func oneIsDescribed() async throws {
+    @Test func cachedResponseIsDescribed() async throws {
         let bench = try await filled()
         let url = CacheSelection.url(Origin(scheme: .https, host: "example.com"), target: "/1")
         let facts = try #require(try await bench.cache.list(url, before: nil, limit: 10).first)

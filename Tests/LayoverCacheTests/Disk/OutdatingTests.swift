@@ -5,7 +5,7 @@ import Testing
 
 @testable import LayoverCache
 
-/// What the origin's later answers do to what is kept.
+/// Effects of later responses of the origin on kept ones.
 struct OutdatingTests {
     private func unsafe(
         _ bench: CacheBench, _ status: Int = 204, _ fields: [String] = [], target: String = "/a", at seconds: Int = newYear + 5
@@ -75,7 +75,7 @@ struct OutdatingTests {
         #expect(bench.begin(.to(), status, fields, at: newYear + 5) == nil)
         await bench.cache.threads.waitUntilIdle()
         #expect(await bench.miss() == .absent)
-        // Of others the origin has said nothing.
+        // The confirmation does not concern the other variant.
         #expect(await bench.body(.to("/a", ["Authorization: x"])) == "hello")
         #expect(try await bench.isConsistent())
     }

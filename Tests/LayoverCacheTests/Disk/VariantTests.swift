@@ -25,7 +25,7 @@ struct VariantTests {
     }
 
     @Test(arguments: ["Authorization", "Cookie", "X-API-Key"])
-    func onlyTheSameCredentialsGetIt(name: String) async throws {
+    func responseIsUsedForTheSameCredentialsOnly(name: String) async throws {
         let bench = try CacheBench()
         await bench.store(.to("/a", ["\(name): alice"]), body: "for alice")
         #expect(await bench.body(.to("/a", ["\(name): alice"])) == "for alice")

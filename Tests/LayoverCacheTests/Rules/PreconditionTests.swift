@@ -47,7 +47,7 @@ struct PreconditionTests {
     }
 
     @Test(arguments: ["If-Match: \"v1\"", "If-Unmodified-Since: Thu, 01 Jan 2026 00:00:00 GMT"])
-    func someAreForTheOriginOnly(field: String) {
+    func somePreconditionsAreForTheOriginOnly(field: String) {
         #expect(verdict([field, "If-None-Match: \"v1\""]) == .originOnly)
     }
 

@@ -22,7 +22,7 @@ struct SelectionTests {
         (["Accept: a ,b"], ["Accept: a,b"], true), (["Accept: a"], ["Accept: A"], false),
         (["Accept: a, b"], ["Accept: b, a"], false), (["Accept:"], [], false), ([], ["X: y"], true),
         (["Accept: a"], [], false), (["Accept: a", "X: 1"], ["Accept: a", "X: 2"], true),
-        // What one field says must not pass for another's.
+        // The value of one field must not count as the value of another.
         (["Accept: a", "Accept-Language:"], ["Accept:", "Accept-Language: a"], false),
     ])
     func requestsMatchByTheFieldsInVary(one: [String], other: [String], isEqual: Bool) {

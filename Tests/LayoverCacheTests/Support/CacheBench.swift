@@ -82,7 +82,7 @@ final class CacheBench: Sendable {
         return await body.text()
     }
 
-    /// What memory says is there equals what is there.
+    /// True if the index in memory agrees with the content on disk.
     func isConsistent() async throws -> Bool {
         await cache.threads.waitUntilIdle()
         let all = try await cache.list(.all, before: nil, limit: 1_000_000)

@@ -36,7 +36,7 @@ struct RunningPortsTests {
         try folder.write("hush\n", to: "admin-token")
         #expect(try ConnectionOptions.parse([]).client(environment: environment).token == "hush")
         #expect(try ConnectionOptions.parse(["--token", "mine"]).client(environment: environment).token == "mine")
-        // It is no token of another instance.
+        // The token is not sent to another instance.
         let elsewhere = try ConnectionOptions.parse(["--admin-url", "http://127.0.0.1:1"])
         #expect(try elsewhere.client(environment: environment).token == nil)
     }

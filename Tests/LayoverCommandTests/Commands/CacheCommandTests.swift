@@ -6,7 +6,7 @@ import Testing
 
 @testable import layover
 
-/// What is kept for reading offline, listed and dropped.
+/// Commands that list and drop responses of the offline cache.
 struct CacheCommandTests {
     private static func with(_ cache: MemoryCache, _ test: (LiveAdmin) async throws -> Void) async throws {
         try await LiveAdmin.with(sources: { $0.cache = { cache } }, test)

@@ -171,7 +171,7 @@ struct CommandTests {
 }
 
 extension EntryDocument {
-    /// One that waits, as the admin API shows it.
+    /// A waiting entry, as the admin API shows it.
     fileprivate static var fixture: EntryDocument {
         let text = """
             {"id":"a0000000000000000000000000000000","ticket":null,"revision":1,"state":"waiting","waitingFor":"time",

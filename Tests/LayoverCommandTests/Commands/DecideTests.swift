@@ -6,7 +6,7 @@ import Testing
 
 /// `layover decide`: questions for each request that needs a person.
 struct DecideTests {
-    /// - Parameter answers: What the person writes, line after line; then the input ends.
+    /// - Parameter answers: Lines that the person types; then the input ends.
     private func walk(_ admin: LiveAdmin, _ answers: String...) async throws -> (told: [String], asked: [String]) {
         var (told, asked): ([String], [String]) = ([], [])
         var rest = answers[...]

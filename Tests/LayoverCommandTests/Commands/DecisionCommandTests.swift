@@ -6,7 +6,7 @@ import Testing
 
 @testable import layover
 
-/// What a person decides: hold, release, force, incidents, reload, and what is shown for it.
+/// Commands for decisions (hold, release, force, incidents, reload), and their output.
 struct DecisionCommandTests {
     @Test func entriesAreHeldAndReleased() async throws {
         try await LiveAdmin.with { admin in
@@ -43,7 +43,7 @@ struct DecisionCommandTests {
                 let lines = Show.lines(entry, now: Date())
                 #expect(lines.contains { $0.hasPrefix("settled by ") && $0.hasSuffix(", status 201") })
             }
-            // One that is refused stops no other.
+            // A refused command does not stop the others.
             let other = admin.park(0xc)
             await #expect {
                 try await run(["settle", "a", "c", "--admin-url", admin.url])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import layover
 
-/// What `layover pending --watch` shows.
+/// The screen of `layover pending --watch`.
 struct PendingScreenTests {
     private static let now = Date(timeIntervalSince1970: 1_767_225_700)  // 100 s after the fixture was parked
 

@@ -40,7 +40,9 @@ struct TerminalTests {
             let ids = (1...2).map { admin.parkUndecided($0) }
             let result = try await PseudoTerminal.run(
                 ["decide", "--admin-url", admin.url], columns: 200,
-                steps: #"[{"expect":"end)?","send":"drop\n"},{"expect":"end)?","send":"force\n"},{"expect":"duplicate-risk:","send":"duplicate-risk\n"}]"#)
+                steps:
+                    #"[{"expect":"end)?","send":"drop\n"},{"expect":"end)?","send":"force\n"},{"expect":"duplicate-risk:","send":"duplicate-risk\n"}]"#
+            )
             #expect(result.status == 0 && result.output.contains("1 of 2: ") && result.output.contains("may have processed"), "\(result)")
             #expect(await admin.engine.entry(ids[0])?.state == .cancelled)
             #expect(await admin.engine.entry(ids[1])?.state == .attempting)
@@ -61,7 +63,7 @@ struct TerminalTests {
         }
     }
 
-    /// What to do next is in the message.
+    /// The message names the next step.
     @Test(arguments: [
         (["show", "ffffffffffffffffffffffffffffffff"], "layover pending"), (["cancel", "--host", "none.example"], "layover pending"),
         (["abort", "ffffffffffffffffffffffffffffffff"], "layover pending"), (["incidents", "retry", "ff"], "layover incidents"),

@@ -24,7 +24,7 @@ struct ProxyEnvironmentTests {
         #expect(environment["npm_config_fetch_timeout"] == "600000")
     }
 
-    /// It reads no proxy variables.
+    /// Java reads no proxy variables.
     @Test func javaGetsTheProxyBesideItsOwnOptions() throws {
         let environment = try proxy.applied(to: ["JAVA_TOOL_OPTIONS": "-Xmx1g", "NO_PROXY": "a.example"])
         let options = try #require(environment["JAVA_TOOL_OPTIONS"])

@@ -6,7 +6,9 @@ import Testing
 struct RouteVariablesTests {
     private static let base = "http://127.0.0.1:8080/.layover/route/r"
 
-    private static func set(_ host: String, _ path: String = "", port: Int = 443, family: ProgramFamily? = nil, route: String = "r") -> RouteVariables {
+    private static func set(_ host: String, _ path: String = "", port: Int = 443, family: ProgramFamily? = nil, route: String = "r")
+        -> RouteVariables
+    {
         RouteVariables(route: route, base: base, host: host, port: port, path: path, family: family)
     }
 
@@ -19,7 +21,8 @@ struct RouteVariablesTests {
         ("pypi.org", "/simple", ["PIP_INDEX_URL=\(base)", "UV_DEFAULT_INDEX=\(base)"]),
         ("registry.npmjs.org", "", ["npm_config_registry=\(base)/"]), ("proxy.golang.org", "", ["GOPROXY=\(base)"]),
         ("index.crates.io", "", ["CARGO_REGISTRIES_R_INDEX=sparse+\(base)/"]), ("huggingface.co", "", ["HF_ENDPOINT=\(base)"]),
-        ("s3.eu-west-1.amazonaws.com", "", ["AWS_ENDPOINT_URL_S3=\(base)"]), ("ec2.us-east-1.amazonaws.com", "", ["AWS_ENDPOINT_URL=\(base)"]),
+        ("s3.eu-west-1.amazonaws.com", "", ["AWS_ENDPOINT_URL_S3=\(base)"]),
+        ("ec2.us-east-1.amazonaws.com", "", ["AWS_ENDPOINT_URL=\(base)"]),
         ("sts.cn-north-1.amazonaws.com.cn", "", ["AWS_ENDPOINT_URL_STS=\(base)"]),
         ("amazonaws.com.evil.test", "", ["LAYOVER_ROUTE_URL=\(base)"]), ("shop.test", "/v1", ["LAYOVER_ROUTE_URL=\(base)"]),
     ])
@@ -48,8 +51,11 @@ struct RouteVariablesTests {
         #expect(Self.lines(Self.set("index.crates.io", route: "my-crates.1"))[0].hasPrefix("CARGO_REGISTRIES_MY_CRATES_1_INDEX="))
     }
 
-    @Test(arguments: [("shop.test", "--for"), ("s3.amazonaws.com", "signature"), ("pypi.org", "files.pythonhosted.org"), ("index.crates.io", "replace-with")])
-    func whatTheVariablesCannotDoIsSaid(host: String, text: String) {
+    @Test(arguments: [
+        ("shop.test", "--for"), ("s3.amazonaws.com", "signature"), ("pypi.org", "files.pythonhosted.org"),
+        ("index.crates.io", "replace-with"),
+    ])
+    func noteStatesTheLimitsOfTheVariables(host: String, text: String) {
         #expect(Self.set(host).notes.count == 1)
         #expect(Self.set(host).notes.first?.contains(text) == true)
     }
@@ -106,7 +112,7 @@ struct RouteVariablesTests {
     }
 
     /// The key of a route stands for a user.
-    @Test func keyedRouteOfAProxyWithUsersNeedsNone() async throws {
+    @Test func keyedRouteOfAProxyWithUsersNeedsNoUser() async throws {
         try await Self.withRoutes(asksForUser: true) { address, _ in
             let keyed = try await Self.variables(address + ["--route", "ai", "--route-key", "k3y"])
             #expect(Self.lines(keyed) == ["OPENAI_BASE_URL=http://127.0.0.1:18080/.layover/route/ai/~k3y/v1"])
@@ -116,7 +122,9 @@ struct RouteVariablesTests {
         }
     }
 
-    @Test(arguments: [("none", "there is no route none; routes with one: ai, pip"), ("slow", "the route slow has no upstream, and so no base URL")])
+    @Test(arguments: [
+        ("none", "there is no route none; routes with one: ai, pip"), ("slow", "the route slow has no upstream, and so no base URL"),
+    ])
     func unknownRouteIsAnError(name: String, text: String) async throws {
         try await Self.withRoutes { address, _ in
             let failure = await #expect(throws: CommandFailure.self) { try await Self.variables(address + ["--route", name]) }

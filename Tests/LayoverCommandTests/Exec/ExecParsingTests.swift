@@ -9,7 +9,8 @@ struct ExecParsingTests {
     }
 
     @Test func optionsOfAPrivateProxyArePassedToIt() throws {
-        let command = try parsed("--intercept", "a.example", "--intercept", "b.example", "--policy", "ai", "--config", "c.json", "--", "make", "--quiet")
+        let command = try parsed(
+            "--intercept", "a.example", "--intercept", "b.example", "--policy", "ai", "--config", "c.json", "--", "make", "--quiet")
         #expect(command.own.isGiven)
         #expect(
             command.own.arguments == [
@@ -19,7 +20,7 @@ struct ExecParsingTests {
         #expect(!command.quiet)
     }
 
-    @Test func withoutThemTheRunningProxyIsUsed() throws {
+    @Test func commandWithoutOwnOptionsUsesTheRunningProxy() throws {
         let command = try parsed("--quiet", "make")
         #expect(!command.own.isGiven && command.quiet)
     }

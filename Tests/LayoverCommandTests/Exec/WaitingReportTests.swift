@@ -9,7 +9,7 @@ struct WaitingReportTests {
         .init(id: id, host: host, reason: reason)
     }
 
-    @Test func waitingIsToldAfterASecondAndItsEndWithItsLength() {
+    @Test func waitIsReportedAfterASecondAndItsEndWithItsDuration() {
         var report = WaitingReport()
         report.waits(request("1"), now: seconds(5))
         #expect(report.nextDueAt == seconds(6))
@@ -19,14 +19,14 @@ struct WaitingReportTests {
         #expect(report.nextDueAt == nil)
     }
 
-    @Test func shortWaitIsNotTold() {
+    @Test func shortWaitIsNotReported() {
         var report = WaitingReport()
         report.waits(request("1"), now: .zero)
         #expect(report.ended("1", trouble: nil, now: seconds(0.9)) == nil)
         #expect(report.due(now: seconds(5)).isEmpty)
     }
 
-    @Test func longWaitIsToldEachMinute() {
+    @Test func longWaitIsReportedEachMinute() {
         var report = WaitingReport()
         report.waits(request("1"), now: .zero)
         _ = report.due(now: seconds(1))
@@ -59,7 +59,7 @@ struct WaitingReportTests {
         #expect(report.ended("0", trouble: nil, now: seconds(2)) == "b answered after 2 s")
     }
 
-    @Test func requestThatFailsIsTold() {
+    @Test func failedRequestIsReported() {
         var report = WaitingReport()
         report.waits(request("1"), now: .zero)
         _ = report.due(now: seconds(1))

@@ -5,7 +5,7 @@ import Testing
 @testable import layover
 
 struct WaitingReporterTests {
-    @Test(.timeLimit(.minutes(1))) func requestThatWaitsAndEndsIsToldInTwoLines() async throws {
+    @Test(.timeLimit(.minutes(1))) func waitAndItsEndAreReportedInTwoLines() async throws {
         try await LiveAdmin.with { admin in
             let (lines, line) = AsyncStream<String>.makeStream()
             let reporter = WaitingReporter(try admin.client()) { line.yield($0) }

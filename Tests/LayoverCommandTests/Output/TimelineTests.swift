@@ -32,7 +32,7 @@ struct TimelineTests {
     }
 
     @Test(arguments: ["ms", "milliseconds"])
-    func durationInTheMessageIsNoOtherResult(unit: String) throws {
+    func resultsThatDifferInTheirDurationOnlyAreFolded(unit: String) throws {
         let message = "Failed to connect to 127.0.0.1 port 9 after 0 \(unit): Couldn't connect to server"
         let attempts = [0, 7, 1, 20].enumerated().map { number, time in
             Self.attempt(number + 1).replacing(

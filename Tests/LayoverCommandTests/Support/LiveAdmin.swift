@@ -71,13 +71,11 @@ struct LiveAdmin {
         let id = Self.id(number)
         let now = engine.clock.now()
         engine.post(
-            .parked(
+            ParkRequested(
                 NewEntry(
-                    id: id, method: "GET", url: "http://\(host)/cart",
-                    origin: Origin(scheme: .http, host: host), client: .init(address: "127.0.0.1:5"),
-                    createdAt: now, attemptCount: 1, attempts: [Self.record(failure, parking, at: now)],
-                    failure: failure, parking: parking),
-                SilentExchange()))
+                    id: id, method: "GET", url: "http://\(host)/cart", origin: Origin(scheme: .http, host: host),
+                    client: .init(address: "127.0.0.1:5"), createdAt: now, attemptCount: 1,
+                    attempts: [Self.record(failure, parking, at: now)], failure: failure, parking: parking)), from: SilentExchange())
         return id
     }
 

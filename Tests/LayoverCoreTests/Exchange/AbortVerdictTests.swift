@@ -3,7 +3,7 @@ import Testing
 
 @testable import LayoverCore
 
-/// What follows an attempt that a person ended.
+/// Verdicts on attempts that a person ended.
 struct AbortVerdictTests {
     private static let unsent = Failure.fixture(.proxyInternalResponse, phase: .connecting)
     private static let sent = Failure.fixture(
@@ -37,7 +37,7 @@ struct AbortVerdictTests {
 
     /// An abort keeps the request, whatever `onExhausted` says.
     @Test(arguments: [Policy.ExhaustedRule.fail, .ask])
-    mutating func lastAutomaticAttemptLeavesItToAPerson(rule: Policy.ExhaustedRule) {
+    mutating func lastAbortedAutomaticAttemptIsUndecided(rule: Policy.ExhaustedRule) {
         let verdict = verdict(on: Self.unsent, of: "POST", isTicket: false) {
             $0.automaticAttemptsMax = 1
             $0.onExhausted = rule
@@ -95,7 +95,7 @@ struct AbortVerdictTests {
         #expect(rules.verdict(on: .refused, sending: get, using: &generator) == .park(.init(delay: .seconds(1), shutsGate: true)))
     }
 
-    /// Whatever it failed with, it was ended by a person; how far it got stays.
+    /// The failure becomes an abort by a person, whatever its kind was; its evidence stays.
     @Test mutating func failureOfAnAbortedAttemptIsOurs() {
         var machine = ExchangeMachine(for: .store(isStored: false), AttemptRules(policy: .fixture()), phase: .parked)
         _ = machine.startAttempt(.dueTime, at: .at(.seconds(1)))

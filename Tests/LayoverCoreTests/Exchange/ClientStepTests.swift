@@ -77,7 +77,7 @@ struct ClientStepTests {
         }
     }
 
-    @Test func whatIsBeingStoredOrHasJoinedIsWaitedFor() {
+    @Test func stopWaitsForStoringAndJoinedRequests() {
         let departure = ExchangeMachine.Departure(purpose: .transfer, method: "POST", isComplete: true, hasBegunSending: false)
         var joined = machine(.searching(.duplicateKey))
         _ = joined.keyIsTaken(.outcome, isInputClosed: false)

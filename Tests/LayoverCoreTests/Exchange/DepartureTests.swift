@@ -3,7 +3,7 @@ import Testing
 
 @testable import LayoverCore
 
-/// What becomes of an exchange whose client is gone. Contract: section 2, "When a client is gone".
+/// Exchanges whose client is gone. Contract: section 2, "When a client is gone".
 struct DepartureTests {
     private func machine(_ phase: ExchangePhase, _ change: (inout Policy) -> Void = { _ in }) -> ExchangeMachine {
         ExchangeMachine(for: .client, AttemptRules(policy: .fixture(change)), phase: phase)
@@ -36,7 +36,7 @@ struct DepartureTests {
         }
     }
 
-    @Test func policyLimitsItsTime() {
+    @Test func policyLimitsTheUnattendedTime() {
         var short = machine(.attempting) { $0.unattendedMax = .seconds(10) }
         #expect(short.clientLeft(departure()) == .unattended(.seconds(10)))
         var none = machine(.attempting) { $0.unattendedMax = .zero }
@@ -145,7 +145,7 @@ struct DepartureTests {
         #expect(shared.phase == .unattended)
     }
 
-    @Test func whatWaitsEnds() {
+    @Test func waitingRequestEndsWithItsClient() {
         let phases: [ExchangePhase] = [
             .collecting(for: .attempt), .collecting(for: .ticket), .searching(.cache), .searching(.duplicateKey), .accepting, .preflight,
             .offering, .parked,

@@ -59,7 +59,7 @@ import Testing
         #expect(machine.rules.counts.mayHaveBeenApplied)
         let early = machine.takeRecords()
         #expect(early.isEmpty)
-        // Nothing more of one that is still arriving then can be kept.
+        // The rest of a body that is still arriving then can no longer be kept.
         let step = machine.collected(in: circumstances(RequestSummary(method: "PUT", body: body)), using: &generator)
         switch (body, step) {
         case (.captured, .park?):

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LayoverCore
 
-/// What follows the last automatic attempt, a failure that may have been applied, and a name that nobody knows.
+/// Verdicts after the last automatic attempt, after a failure that may have been applied, and on an unknown name.
 struct ExhaustedVerdictTests {
     private static let standIn = StandInResponse(status: 203, body: "{}")
     private var generator = SeededGenerator(seed: 1)
@@ -133,7 +133,7 @@ struct ExhaustedVerdictTests {
             case .againOnNewConnection, .deliver, .standIn: Issue.record("LAYOVER_TEST_SEED=\(seed): \(verdict)")
             }
         }
-        // Nor does a response that is retried change anything about it.
+        // A retried response does not change the verdict either.
         #expect(exchange.verdict(on: .init(status: 503), sending: post, using: &generator) == .deliver(.notRepeatable))
     }
 

@@ -31,7 +31,7 @@ struct KeyStepTests {
         #expect(!machine.awaitsKey)
     }
 
-    /// Its client has waited as long as it wants, and is still to be told of its ticket.
+    /// The client has waited as long as it asked for, and has no ticket yet.
     @Test(arguments: KeySearch.Awaited.allCases) func ticketIsAskedForIfTheWaitIsOverBefore(awaited: KeySearch.Awaited) {
         var machine = searching()
         #expect(machine.keyWaitEnded() == false, "the engine has not answered yet")
@@ -41,7 +41,7 @@ struct KeyStepTests {
         #expect(machine.keyWaitEnded() == false)
     }
 
-    @Test func wordsThatComeAgainChangeOnlyWhatIsWaitedFor() {
+    @Test func repeatedKeyResultChangesOnlyWhatIsAwaited() {
         var machine = searching()
         #expect(machine.keyIsTaken(.store, isInputClosed: false) == .wait)
         #expect(machine.keyIsTaken(.store, isInputClosed: true) == .none)
@@ -82,7 +82,7 @@ struct KeyStepTests {
         #expect(machine.keyIsFree() == .answerCutOff)
     }
 
-    @Test func wordsThatComeTooLateDoNothing() {
+    @Test func lateKeyResultsDoNothing() {
         var machine = searching()
         machine.ended()
         #expect(machine.keyIsFree() == .none)

@@ -82,10 +82,11 @@ struct AnswerVerdictTests {
     @Test func aRetryAfterAboveTheLimitIsDeliveredAsItIs() {
         let justOver = Duration.seconds(3600) + .nanoseconds(1)
         #expect(verdict(ResponseSummary(status: 503, retryAfter: justOver)) == .deliver(.retryAfterMax))
-        #expect(verdict(ResponseSummary(status: 503, retryAfter: .seconds(60))) { $0.retryAfterMax = .seconds(59) }
-            == .deliver(.retryAfterMax))
+        #expect(
+            verdict(ResponseSummary(status: 503, retryAfter: .seconds(60))) { $0.retryAfterMax = .seconds(59) }
+                == .deliver(.retryAfterMax))
         #expect(verdict(ResponseSummary(status: 503, retryAfter: .zero)) { $0.retryAfterMax = .zero } == wait(.seconds(1), .zero))
-        // It says so whatever else would follow.
+        // The rule is the same under every `onExhausted`.
         for rule in [Policy.ExhaustedRule.ask, .standIn(Self.sixty)] {
             let verdict = verdict(ResponseSummary(status: 503, retryAfter: justOver), after: 2) {
                 $0.automaticAttemptsMax = 2

@@ -81,7 +81,7 @@ struct TicketStepTests {
         }
     }
 
-    @Test func whatCanBeNoTicketDeclines() {
+    @Test func requestThatCannotBecomeATicketDeclines() {
         for phase in ExchangePhase.all where !Self.pending.contains(phase) {
             var machine = machine(phase)
             #expect(want(&machine) == .decline, "\(phase)")

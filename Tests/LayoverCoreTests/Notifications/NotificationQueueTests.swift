@@ -25,7 +25,7 @@ struct NotificationQueueTests {
         queue.note(change, of: incident, now: now)
     }
 
-    /// What is told after a time.
+    /// The events that are notified after this time.
     private mutating func told(after duration: Duration) -> [NotificationEvent.Kind] {
         now = now + duration
         guard let notification = queue.take(now: now) else { return [] }
@@ -45,7 +45,7 @@ struct NotificationQueueTests {
         #expect(told(after: .seconds(100)) == [])
     }
 
-    @Test mutating func outageThatIsOverBeforeAnyoneWasToldIsNotTold() {
+    @Test mutating func outageThatIsOverBeforeItsNotificationIsNotNotified() {
         note(.opened)
         note(.closed)
         #expect(queue.dueAt == nil)

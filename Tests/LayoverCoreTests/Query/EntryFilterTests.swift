@@ -35,7 +35,7 @@ struct EntryFilterTests {
         #expect(filter.matching(entries).map(\.id) == [entries[0].id])
     }
 
-    @Test func onlyWhatWasParkedBeforeIsMeantAndTheRestIsCounted() {
+    @Test func laterEntriesAreExcludedByTheFilterAndCounted() {
         let entries = PendingFixture.entries([.init(), .init(), .init(host: "b.example"), .init()])
         var filter = EntryFilter()
         #expect(EntrySelection.filter(filter).laterCount(in: entries) == nil)

@@ -46,7 +46,7 @@ struct EntrySearchTests {
     }
 }
 
-/// What is quickly seen to need no mask is what the slow way leaves alone.
+/// URLs that the quick check takes as plain are those that the full masking leaves unchanged.
 struct PlainURLTests {
     @Test func everySecretNameHasAStem() {
         for name in [

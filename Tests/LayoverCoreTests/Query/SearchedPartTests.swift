@@ -26,7 +26,7 @@ struct SearchedPartTests {
         #expect(SearchedPart(part).isIn(whole))
     }
 
-    /// What is looked through byte by byte is the same path as the one that is read as text.
+    /// The search byte by byte reads the same path as the search in the text.
     @Test(arguments: [
         ("http://a.example/cart?x=1", true), ("http://a.example", true), ("http://a.example?x", true), ("http://a.example/#part", true),
         ("https://a.example:8443/a/b", true), ("a.example:443", true), ("/only/a/path", false), ("http://a.example/caf%C3%A9", false),
@@ -38,7 +38,7 @@ struct SearchedPartTests {
         #expect(seen == (isPlain ? TargetText.path(of: url) : nil))
     }
 
-    /// What is found in a text that a store has folded is what is found in the text itself.
+    /// A search in the folded text of the store finds the same parts as a search in the original text.
     @Test(arguments: ["", "cart", "CART", "straße", "STRASSE", "é", "E\u{301}", "e", "ΣΑΣ", "x", "\n"])
     func foldedTextHasTheSameParts(part: String) {
         for text in ["", "/Cart", "Straße", "STRASSE 7", "caf\u{E9}", "cafe\u{301}", "σας", "/x/É", "Привет"] {

@@ -39,7 +39,7 @@ struct ListenerWatchTests {
     }
 
     /// A gate that a handshake shut, or a socket at another address.
-    @Test mutating func whatListensFromTheBeginningIsNoNews() {
+    @Test mutating func socketThatListensFromTheBeginningIsNotReported() {
         watch.watch([Self.origin], now: now)
         #expect(look([7], after: .zero) == [])
         #expect(look([7]) == [])
@@ -68,7 +68,7 @@ struct ListenerWatchTests {
         #expect(watch.nextLookAt == nil)
     }
 
-    @Test mutating func onlySoManyAreWatched() {
+    @Test mutating func numberOfWatchedOriginsIsLimited() {
         let origins = (0..<100).map { Origin(scheme: .http, host: "localhost", port: 9000 + $0) }
         watch.watch(Set(origins), now: now)
         #expect(watch.origins.count == ListenerWatch.originCountMax)

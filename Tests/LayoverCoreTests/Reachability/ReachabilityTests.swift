@@ -72,7 +72,7 @@ struct ReachabilityTests {
         #expect(bench.wakesIn == .milliseconds(500))
     }
 
-    /// What is kept alive is dropped, or the next request would be written to it and hang.
+    /// Kept connections are dropped. Otherwise the next request would be written to one and hang.
     @Test mutating func networkLossDoesNotWake() {
         #expect(bench.settle(ReachabilityBench.nothing) == [.changed, .networkChanged])
         #expect(bench.state == .offline)

@@ -40,7 +40,7 @@ struct RehearsalsTests {
         "a.example:65536", "a.example:x", "::1", "[::1", "[]", "[a]", "[::1]80", "münchen.example", "a\u{0}", "a:1:2", "user@a",
         String(repeating: "a", count: 261),
     ])
-    func whatIsNoHostIsRefused(text: String) { #expect(RehearsedHost(text) == nil) }
+    func invalidHostIsRefused(text: String) { #expect(RehearsedHost(text) == nil) }
 
     @Test(arguments: ["a.example", "a.example:65535", "[::1]:8080", "[::ffff:192.0.2.1]", "under_score.example"])
     func hostIsShownAsItIsWritten(text: String) { #expect(RehearsedHost(text)?.description == text) }
@@ -58,7 +58,7 @@ struct RehearsalsTests {
     }
 
     @Test(arguments: RehearsalFault.allCases)
-    func whatDoesNotBelongToTheFaultIsRefused(fault: RehearsalFault) throws {
+    func optionOfAnotherFaultIsRefused(fault: RehearsalFault) throws {
         if fault != .cut, fault != .slow {
             #expect(throws: RehearsalRefusal.byteCountWithout(fault)) { try Self.order("a", fault, bytes: 1) }
         }
@@ -104,7 +104,7 @@ struct RehearsalsTests {
         var rehearsals = Rehearsals()
         for _ in 0..<100 { _ = try rehearsals.begin(Self.order("a", for: .seconds(1)), now: Self.start) }
         #expect(throws: RehearsalRefusal.tooMany) { try rehearsals.begin(Self.order("b"), now: Self.start) }
-        // Those that are over do not count, told of or not.
+        // Rehearsals that are over do not count, reported or not.
         _ = try rehearsals.begin(Self.order("b"), now: Self.start + .seconds(1))
     }
 
@@ -165,8 +165,8 @@ struct RehearsalsTests {
         #expect(Self.words(try Self.play(fault, purpose, scheme)) == expected)
     }
 
-    /// The gate of an origin is shut as in a real outage, and everybody who reads of it knows that it was none.
-    @Test func failuresAreJudgedAsRealOnesAndSayWhatTheyAre() throws {
+    /// The gate of an origin is shut as in a real outage, and every report names the rehearsal.
+    @Test func rehearsedFailuresAreJudgedAsRealOnesAndNameTheRehearsal() throws {
         var rehearsals = Rehearsals()
         let rehearsal = try rehearsals.begin(Self.order("a.example"), now: Self.start)
         guard case .fail(let refused) = rehearsal.play(.transfer, to: Origin(scheme: .http, host: "a.example")) else {

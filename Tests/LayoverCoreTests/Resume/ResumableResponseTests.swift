@@ -31,7 +31,7 @@ struct ResumableResponseTests {
 
     // MARK: The first response
 
-    @Test func asksForTheRestUnderItsValidator() throws {
+    @Test func requestForTheRestHasItsRangeAndValidator() throws {
         let response = try #require(ResumableResponse(Self.first(), to: Self.request, done: 400))
         #expect(response.range == "bytes=400-")
         #expect(response.validator.text == "\"v1\"")
@@ -46,10 +46,12 @@ struct ResumableResponseTests {
     ])
     func responseThatCannotGoOn(head: ResumeFacts) { #expect(ResumableResponse(head, to: Self.request, done: 400) == nil) }
 
-    @Test(arguments: [
-        ("HEAD", .transfer, false, false), ("POST", .transfer, false, false), ("GET", .dial, false, false), ("GET", .transfer, true, false),
-        ("GET", .transfer, false, true),
-    ] as [(String, RequestPurpose, Bool, Bool)])
+    @Test(
+        arguments: [
+            ("HEAD", .transfer, false, false), ("POST", .transfer, false, false), ("GET", .dial, false, false),
+            ("GET", .transfer, true, false),
+            ("GET", .transfer, false, true),
+        ] as [(String, RequestPurpose, Bool, Bool)])
     func requestWhoseResponseCannotGoOn(method: String, purpose: RequestPurpose, hasRange: Bool, mayGoElsewhere: Bool) {
         let request = ResumableRequest(method: method, purpose: purpose, hasRange: hasRange, mayGoElsewhere: mayGoElsewhere)
         #expect(ResumableResponse(Self.first(), to: request, done: 400) == nil)
@@ -85,42 +87,46 @@ struct ResumableResponseTests {
     ])
     func continuationIsPassedOn(head: ResumeFacts) throws { #expect(try Self.verdict(on: head) == .goOn) }
 
-    @Test(arguments: [
-        (rest { $0.status = 200 }, .changed), (rest { $0.entityTag = nil }, .changed), (rest { $0.entityTag = "\"v2\"" }, .changed),
-        (rest { $0.entityTag = "W/\"v1\"" }, .changed), (rest { $0.contentRange = "bytes 400-998/999" }, .changed),
-        (rest { $0.contentRange = "bytes 400-1000/1001" }, .changed), (rest { $0.contentRange = "bytes 400-1000/*" }, .changed),
-        (rest { $0.contentEncoding = "gzip" }, .encoding), (rest { $0.contentType = "multipart/byteranges; boundary=x" }, .multipart),
-        (rest { $0.contentRange = "bytes 401-999/1000" }, .range), (rest { $0.contentRange = "bytes 0-399/1000" }, .range),
-        (rest { $0.contentRange = nil }, .range), (rest { $0.contentRangeCount = 2 }, .range),
-        (rest { $0.contentRange = "bytes 999-400/1000" }, .range), (rest { $0.contentRange = "bytes 400-999/999" }, .range),
-        (rest { $0.contentRange = "items 400-999/1000" }, .range), (rest { $0.contentRange = "bytes */1000" }, .range),
-        (rest { $0.contentRange = "bytes 400-9223372036854775808/*" }, .range), (rest { $0.contentRange = "bytes +400-999/1000" }, .range),
-        (rest { $0.contentRange = "bytes 400-9223372036854775807/*" }, .range), (rest { $0.contentRange = "bytes=400-999/1000" }, .range),
-        (rest { $0.contentLength = 599 }, .length), (rest { $0.contentLength = 601 }, .length),
-        (rest { $0.status = 304 }, .status(304)), (rest { $0.status = 302 }, .status(302)), (rest { $0.status = 404 }, .status(404)),
-        (rest { $0.status = 416 }, .status(416)), (rest { $0.status = 412 }, .status(412)),
-    ] as [(ResumeFacts, ContinuationRefusal)])
+    @Test(
+        arguments: [
+            (rest { $0.status = 200 }, .changed), (rest { $0.entityTag = nil }, .changed), (rest { $0.entityTag = "\"v2\"" }, .changed),
+            (rest { $0.entityTag = "W/\"v1\"" }, .changed), (rest { $0.contentRange = "bytes 400-998/999" }, .changed),
+            (rest { $0.contentRange = "bytes 400-1000/1001" }, .changed), (rest { $0.contentRange = "bytes 400-1000/*" }, .changed),
+            (rest { $0.contentEncoding = "gzip" }, .encoding), (rest { $0.contentType = "multipart/byteranges; boundary=x" }, .multipart),
+            (rest { $0.contentRange = "bytes 401-999/1000" }, .range), (rest { $0.contentRange = "bytes 0-399/1000" }, .range),
+            (rest { $0.contentRange = nil }, .range), (rest { $0.contentRangeCount = 2 }, .range),
+            (rest { $0.contentRange = "bytes 999-400/1000" }, .range), (rest { $0.contentRange = "bytes 400-999/999" }, .range),
+            (rest { $0.contentRange = "items 400-999/1000" }, .range), (rest { $0.contentRange = "bytes */1000" }, .range),
+            (rest { $0.contentRange = "bytes 400-9223372036854775808/*" }, .range),
+            (rest { $0.contentRange = "bytes +400-999/1000" }, .range),
+            (rest { $0.contentRange = "bytes 400-9223372036854775807/*" }, .range),
+            (rest { $0.contentRange = "bytes=400-999/1000" }, .range),
+            (rest { $0.contentLength = 599 }, .length), (rest { $0.contentLength = 601 }, .length),
+            (rest { $0.status = 304 }, .status(304)), (rest { $0.status = 302 }, .status(302)), (rest { $0.status = 404 }, .status(404)),
+            (rest { $0.status = 416 }, .status(416)), (rest { $0.status = 412 }, .status(412)),
+        ] as [(ResumeFacts, ContinuationRefusal)])
     func doubtfulContinuationIsRefused(head: ResumeFacts, refusal: ContinuationRefusal) throws {
         #expect(try Self.verdict(on: head) == .refuse(refusal))
     }
 
     @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 599])
-    func originThatCannotAnswerNowIsAskedAgain(status: Int) throws {
+    func restIsRequestedAgainFromAnUnavailableOrigin(status: Int) throws {
         #expect(try Self.verdict(on: Self.rest { $0.status = status }) == .askAgain)
     }
 
     /// Content-Encoding need not be repeated, and must not differ (RFC 9110 section 15.3.7).
     @Test(arguments: [(nil, true), ("GZIP", true), ("br", false), ("identity", false)] as [(String?, Bool)])
-    func encodingIsThatOfTheFirst(encoding: String?, goesOn: Bool) throws {
+    func continuationNeedsTheEncodingOfTheFirstResponse(encoding: String?, goesOn: Bool) throws {
         let verdict = try Self.verdict(Self.first { $0.contentEncoding = "gzip" }, on: Self.rest { $0.contentEncoding = encoding })
         #expect(verdict == (goesOn ? .goOn : .refuse(.encoding)))
     }
 
-    @Test(arguments: [
-        (rest { ($0.entityTag, $0.lastModified) = (nil, "d") }, true), (rest { $0.entityTag = nil }, true),
-        (rest { ($0.entityTag, $0.lastModified) = (nil, "e") }, false), (rest { $0.lastModified = "d" }, false),
-    ] as [(ResumeFacts, Bool)])
-    func dateIsThatOfTheFirst(head: ResumeFacts, goesOn: Bool) throws {
+    @Test(
+        arguments: [
+            (rest { ($0.entityTag, $0.lastModified) = (nil, "d") }, true), (rest { $0.entityTag = nil }, true),
+            (rest { ($0.entityTag, $0.lastModified) = (nil, "e") }, false), (rest { $0.lastModified = "d" }, false),
+        ] as [(ResumeFacts, Bool)])
+    func continuationNeedsTheDateOfTheFirstResponse(head: ResumeFacts, goesOn: Bool) throws {
         let first = Self.first {
             ($0.entityTag, $0.lastModified, $0.lastModifiedSeconds, $0.dateSeconds) = (nil, "d", 1, 100)
         }
@@ -129,7 +135,7 @@ struct ResumableResponseTests {
 
     // MARK: Bytes
 
-    @Test func whatTheClientHasIsSkipped() throws {
+    @Test func bytesThatTheClientHasAreSkipped() throws {
         var response = try #require(ResumableResponse(Self.first(), to: Self.request, done: 400))
         let head = Self.rest { ($0.contentRange, $0.contentLength) = ("bytes 100-999/1000", 900) }
         let verdict = response.judge(head)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LayoverCore
 
-/// What the machine of an exchange does with a response that breaks off, by its holder.
+/// Responses that break off, in the machine of an exchange, for each kind of holder.
 @Suite struct ResumingMachineTests {
     private var generator = SeededGenerator(seed: 1)
     private let circumstances = ExchangeMachine.Circumstances(
@@ -88,7 +88,7 @@ import Testing
 
     /// A client has read what came. Nobody has used what is on its way to the store or the cache.
     @Test(arguments: [ExchangeMachine.Holder.client, .store(isStored: false), .cache], Continuation.allCases)
-    mutating func whatIsNoContinuation(holder: ExchangeMachine.Holder, continuation: Continuation) throws {
+    mutating func invalidContinuationIsRefused(holder: ExchangeMachine.Holder, continuation: Continuation) throws {
         var machine = try Self.machine(for: holder, done: 100)
         breakAndBegin(&machine)
         let step: ExchangeMachine.ContinuationStep
@@ -139,7 +139,7 @@ import Testing
 
     enum StandInChoice { case none, standIn }
 
-    /// What is not the rest, at the last attempt: the ticket ends as its policy says, and is not delivered.
+    /// An invalid continuation at the last attempt: the ticket ends as its policy says, and is not delivered.
     @Test(arguments: [404, 416])
     mutating func ticketEndsAsExhaustedWhereTheLastResponseIsNotTheRest(status: Int) throws {
         var machine = try Self.machine(for: .store(isStored: false), done: 100) {

@@ -56,7 +56,7 @@ import Testing
     @Test func liveEntryEndsWithCancelOrDrain() {
         let table = StateTable.entry
         #expect(table.states.allSatisfy { state in table.events.allSatisfy { table[state, $0].next != "?" } })
-        // Whatever the state, these two end it, but for an attempt that is let finish.
+        // These two commands end an entry in every state, except an attempt that may finish.
         for state in ["waiting", "waiting (shut)", "held", "undecided (exhausted)", "undecided (maybeApplied)"] {
             #expect(table[state, "cancel"].next == "cancelled")
             #expect(table[state, "drained"].next == "cancelled")

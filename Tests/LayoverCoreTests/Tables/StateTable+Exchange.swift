@@ -14,8 +14,10 @@ extension StateTable {
                 """,
             states: ExchangePhase.all.map(\.name),
             events: [
-                "aborted while loading", "attempt starts", "preflight starts", "preflight wants it", "preflight drops it", "cache is searched",
-                "key is searched", "key is free", "key is taken", "store cannot be read", "outcome is there", "tokens are in the body", "accepted at once", "ticket is wanted", "others want a ticket",
+                "aborted while loading", "attempt starts", "preflight starts", "preflight wants it", "preflight drops it",
+                "cache is searched",
+                "key is searched", "key is free", "key is taken", "store cannot be read", "outcome is there", "tokens are in the body",
+                "accepted at once", "ticket is wanted", "others want a ticket",
                 "attempt fails, park", "attempt fails, connection had died", "attempt fails for good", "attempt fails, PUT arriving",
                 "request is complete", "answer", "answer, status retried",
                 "answer breaks off", "answer breaks off, POST", "parked", "client left", "client left, POST", "client left, adopt",
@@ -53,13 +55,14 @@ private struct ExchangeTrial {
             $0.retryOn = [.connectivity, .status(503)]
             $0.preflight = Preflight()
         }
-        // What is accepted before any attempt has a client, who is told at once.
+        // A ticket that is accepted before any attempt has a client, which gets its 202 at once.
         let isAtOnce = phase == .collecting(for: .ticket) || phase == .accepting
         machine = ExchangeMachine(
-            for: isAtOnce ? .client : .store(isStored: false), AttemptRules(policy: policy), phase: phase, ticket: isAtOnce ? .atOnce : .afterWait)
+            for: isAtOnce ? .client : .store(isStored: false), AttemptRules(policy: policy), phase: phase,
+            ticket: isAtOnce ? .atOnce : .afterWait)
     }
 
-    /// - Returns: What the machine answers.
+    /// - Returns: The action of the machine.
     mutating func meet(_ event: String) -> String? {
         switch event {
         case "aborted while loading" where machine.phase == .loading:

@@ -10,7 +10,7 @@ struct StateTable {
 
     struct Cell: Equatable {
         var next: String
-        /// What it does besides.
+        /// Other actions of the transition.
         var actions: [String]
     }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LayoverCore
 
-/// Nothing is sent by itself whose credentials are past their time.
+/// Tickets with expired credentials are never sent automatically.
 struct CredentialsTests {
     private static func bench(
         _ change: (inout PendingBench) -> Void = { _ in }

@@ -174,7 +174,7 @@ struct KeyReservationTests {
                 == [.waitForStore(first), .waitForStore(second), .refuseUnknown(second), .lookAgain(first, Self.key)])
     }
 
-    /// Its insertion compares the key, and comes before it is sent.
+    /// The insertion compares the key, and happens before the request is sent.
     @Test func requestThatIsInsertedFirstGoesOn() {
         var keys = KeyReservations()
         _ = keys.asked(first, key: Self.key, payload: Self.same, search: .repeatedByInsertion)
@@ -201,7 +201,7 @@ struct KeyReservationTests {
         #expect(keys.ended(third, hasOutcome: false) == [.unshared(first)])
     }
 
-    @Test func joinedRequestThatIsAnotherOneDoesNotCount() {
+    @Test func joinedRequestWithAnotherPayloadDoesNotCount() {
         var keys = reserved()
         _ = keys.asked(second, key: Self.key, payload: nil, search: .none)
         #expect(keys.clientLeft(first) == [.shared(first)])
@@ -218,7 +218,7 @@ struct KeyReservationTests {
         #expect(keys.isAwaited(first) == false)
     }
 
-    @Test func theNextOneThatGoesHasItsOwnClient() {
+    @Test func nextRequestOfAKeyDoesNotInheritTheLeftClient() {
         var keys = reserved()
         _ = keys.asked(second, key: Self.key, payload: Self.same, search: .none)
         _ = keys.clientLeft(first)
@@ -234,7 +234,7 @@ struct KeyReservationTests {
         #expect(keys.count == 1)
     }
 
-    /// Whatever happens, at most one request of a key is under way, and nobody waits for a request that is over.
+    /// In every sequence at most one request of a key is under way, and none waits for a request that is over.
     @Test(arguments: 1...200)
     func oneRequestOfAKeyIsSentAtATime(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
@@ -252,7 +252,8 @@ struct KeyReservationTests {
                 case .join(let claim): waiting.insert(claim)
                 case .waitForStore(let claim): #expect(known[claim] != nil, "seed \(seed)")
                 case .lookAgain(let claim, _): #expect(under.values.contains(claim), "seed \(seed)")
-                case .offerTicket(let claim), .shared(let claim), .unshared(let claim): #expect(under.values.contains(claim), "seed \(seed)")
+                case .offerTicket(let claim), .shared(let claim), .unshared(let claim):
+                    #expect(under.values.contains(claim), "seed \(seed)")
                 case .refuse(let claim), .refuseUnknown(let claim), .refuseByLimit(let claim, _), .share(let claim, _):
                     if let key = known.removeValue(forKey: claim), under[key] == claim { under[key] = nil }
                     waiting.remove(claim)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LayoverCore
 
-/// What people decided is the same after a restart, and what nobody decided is not made up from other facts.
+/// Decisions of people survive a restart, and no decision is inferred from other facts.
 struct StoredDecisionTests {
     private static let vouching = Policy.fixture { $0.repeatable = true }
     private var bench = PendingBench()

@@ -71,8 +71,10 @@ extension EndToEnd {
                 cmp before after; echo "same $?"
                 """
             let command = scene.shell(script)
-            let output = try await Command("/usr/bin/unshare", ["--mount", "--propagation", "private", command.executable] + command.arguments)
-                .succeed().output
+            let output = try await Command(
+                "/usr/bin/unshare", ["--mount", "--propagation", "private", command.executable] + command.arguments
+            )
+            .succeed().output
             let facts = output.split(separator: "\n").filter { $0.contains(#/^(java|trust|again|untrust|same|entries) \d+$/#) }
             let expected = [
                 "java 1", "trust 0", "entries 2", "java 0", "again 0", "entries 2", "untrust 0", "java 1", "same 0",
@@ -124,9 +126,10 @@ extension EndToEnd {
             try await Command("certutil", ["-N", "-d", "sql:\(place)", "--empty-password"]).succeed()
         }
 
-        /// Whether the request arrived: a browser that rejects the certificate sends none.
+        /// True if the request arrived: a browser that rejects the certificate sends none.
         private func chromium(_ scene: AuthorityScene, loads origin: RunningOrigin, _ path: String) async throws -> Bool {
-            let words = "--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run --disable-background-networking --dump-dom"
+            let words =
+                "--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run --disable-background-networking --dump-dom"
             try await scene.shell("exec chromium \(words) https://localhost:\(origin.port)\(path)").succeed()
             return origin.records.contains { $0.target == path }
         }
@@ -134,7 +137,8 @@ extension EndToEnd {
         /// A page fetches from the origin and reports to another one what became of it.
         private func firefox(_ scene: AuthorityScene, _ profile: String, loads origin: RunningOrigin) async throws -> String {
             let witness = try await RunningOrigin.start(in: scene.root)
-            let page = try scene.home.write("""
+            let page = try scene.home.write(
+                """
                 <script>
                 const report = word => { new Image().src = 'http://127.0.0.1:\(witness.port)/' + word; };
                 fetch('https://localhost:\(origin.port)/echo', {mode: 'no-cors'}).then(() => report('trusted'), () => report('rejected'));
@@ -142,7 +146,7 @@ extension EndToEnd {
                 """, to: "page.html")
             let browser = try scene.shell("exec firefox-esr --headless --no-remote --profile '\(profile)' 'file://\(page)'").start()
             let record = try await witness.waitForRecord("Firefox reports") { ["/trusted", "/rejected"].contains($0.target) }
-            // What runs the tests may block SIGTERM, and a mask is inherited.
+            // The runner of the tests may block SIGTERM, and a signal mask is inherited.
             browser.signal(SIGKILL)
             _ = await browser.result()
             return String(record.target.dropFirst())

@@ -21,7 +21,8 @@ extension EndToEnd {
         }
 
         private static let unattendedMax = 60
-        /// What an unattended attempt keeps is its connection to the server. The rest is for those that use the proxy meanwhile.
+        /// An unattended attempt keeps its connection to the server. The other 30 are for clients that use the proxy
+        /// at the same time.
         private static let descriptorsLeftMax = unattendedMax + 30
         /// A limit that many systems have once had: 100 clients at a time with their attempts fit, and what the first 2 000 leave does not.
         private static let descriptorLimit = 400

@@ -56,7 +56,8 @@ extension EndToEnd {
             let result = try await command.run()
 
             #expect(
-                result.output == "openai it arrived\nstream it arrived\nanthropic it arrived\nboto3 it arrived\nuv it arrived\n", "\(result)")
+                result.output == "openai it arrived\nstream it arrived\nanthropic it arrived\nboto3 it arrived\nuv it arrived\n",
+                "\(result)")
         }
 
         // MARK: The origin
@@ -66,7 +67,7 @@ extension EndToEnd {
             let folder: TemporaryFolder
             let origin: RunningProcess
 
-            /// What came to the origin: method and target.
+            /// Requests that the origin received: method and target.
             var requests: [String] {
                 let log = (try? String(contentsOf: folder.file("log"), encoding: .utf8)) ?? ""
                 return log.split(separator: "\n").map { $0.split(separator: " ").prefix(2).joined(separator: " ") }
@@ -99,7 +100,8 @@ extension EndToEnd {
                 return Int((try? String(contentsOf: portFile, encoding: .utf8)) ?? "")
             }
             let layover = try await RunningLayover.start(
-                #"{"routes":{"open":{"upstream":"http://127.0.0.1:\#(port)"},"keyed":{"upstream":"http://127.0.0.1:\#(port)","key":"k3y"}}}"#)
+                #"{"routes":{"open":{"upstream":"http://127.0.0.1:\#(port)"},"keyed":{"upstream":"http://127.0.0.1:\#(port)","key":"k3y"}}}"#
+            )
             return Place(layover: layover, folder: folder, origin: origin)
         }
     }

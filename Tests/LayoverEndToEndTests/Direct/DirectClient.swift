@@ -13,15 +13,15 @@ final class DirectClient {
     private let log: DirectLog
     private let descriptor: CInt
     private var tls: TLSStream?
-    /// What stands before a path in the target of a request.
+    /// Text in front of the path in the target of a request.
     private let prefix: String
     private var input = Data()
     private var isEnded = false
     private var isReset = false
 
     /// - Parameters:
-    ///   - passage: Nil: the origin itself is asked.
-    ///   - directTLS: Used without a passage; nil: the origin has no TLS.
+    ///   - passage: Nil: the client connects to the origin itself.
+    ///   - directTLS: TLS to the origin, without a passage; nil if the origin has no TLS.
     init(originPort: Int, passage: DirectPassage?, directTLS: TLSSettings?, log: DirectLog) throws {
         let origin = "\(passage?.way.host ?? "127.0.0.1"):\(originPort)"
         (self.origin, self.log) = (origin, log)
@@ -67,7 +67,7 @@ final class DirectClient {
     @discardableResult
     func send(_ text: String) -> Bool { send(Data(text.utf8)) }
 
-    /// - Returns: Whether all of it was taken.
+    /// - Returns: True if all bytes were taken.
     @discardableResult
     func send(_ bytes: Data) -> Bool {
         if let tls { return bytes.withUnsafeBytes { tls.write($0) } }
@@ -157,7 +157,7 @@ final class DirectClient {
         return (body, false)
     }
 
-    /// - Returns: Whether their end came.
+    /// - Returns: True if the end of the trailers came.
     private func receiveTrailers() -> Bool {
         while let line = receiveLine() {
             if line.isEmpty { return true }

@@ -3,7 +3,7 @@ import LayoverTestSupport
 import Testing
 
 extension EndToEnd.Direct {
-    /// What `http2_scenes.py` prints of a scene: what both ends saw, line by line.
+    /// Output of `http2_scenes.py` for a scene: the events at both ends, line by line.
     private struct HTTP2Scene: Decodable {
         var name: String
         /// Without a proxy; the origin speaks HTTP/2.
@@ -20,8 +20,8 @@ extension EndToEnd.Direct {
         "trailers both ways": ("origin: 3 bytes ba7816bf8f01cfea x-sum: 1", "origin: 3 bytes ba7816bf8f01cfea")
     ]
 
-    /// What a script of Python prints, a value for each line. It is told the port and the authority of a Layover whose origin speaks
-    /// HTTP/1.1, those of one whose origin speaks HTTP/2, and the certificates of the origins.
+    /// Output of a Python script, one value for each line. Its arguments are the port and the authority of a Layover
+    /// whose origin speaks HTTP/1.1, those of one whose origin speaks HTTP/2, and the certificates of the origins.
     private static func output<Line: Decodable>(of script: String, readsAuthority: Bool) async throws -> [Line] {
         let tools = try await Command(Fixtures.script("python-tools.sh"), ["http2"]).run(within: .seconds(120))
         try #require(tools.status == 0, "h2 is not installed: \(tools.errors)")
@@ -57,14 +57,14 @@ extension EndToEnd.Direct {
         }
     }
 
-    /// What `http2_withheld.py` prints.
+    /// Output of `http2_withheld.py`.
     private struct WithheldEnd: Decodable {
         var name: String
-        /// What the client had of the response while the origin read nothing.
+        /// Parts of the response that the client had while the origin read nothing.
         var early: [String]
-        /// What it got then.
+        /// Parts of the response that the client got afterwards.
         var late: [String]
-        /// Whether the origin got all of the request.
+        /// True if the origin got the whole request.
         var isWhole: Bool
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import LayoverTestSupport
 import Synchronization
 
-/// What one run of a scene has shown, line by line: what the origin received, and what the client saw.
+/// Log of one run of a scene, line by line: the bytes that the origin received and the events at the client.
 final class DirectLog: Sendable {
     enum Side: String, Sendable { case origin, client }
 
@@ -16,7 +16,7 @@ final class DirectLog: Sendable {
     /// Fields that belong to a connection or to a proxy (RFC 9110 sections 7.6.1 and 7.6.3).
     private static let ofConnections: Set<String> = [
         "connection", "content-length", "keep-alive", "proxy-connection", "proxy-status", "te", "transfer-encoding", "via",
-        // Of a response without one it is added (RFC 9110 section 6.6.1).
+        // Layover adds the field to a response without one (RFC 9110 section 6.6.1).
         "date",
     ]
 

@@ -44,7 +44,10 @@ extension EndToEnd.Direct {
                 let before = try Self.http2Records(origin).count
                 var command = Command(
                     "curl",
-                    ["--silent", "--http2", "--max-time", "30", "--output", "copy", "--write-out", "%{http_code} %{http_version} %header{etag}"]
+                    [
+                        "--silent", "--http2", "--max-time", "30", "--output", "copy", "--write-out",
+                        "%{http_code} %{http_version} %header{etag}",
+                    ]
                         + request.words + ["https://localhost:\(port)\(request.path)"])
                 let trusted = own.map { DirectRig.ownAuthority(of: $0) } ?? authority.certificate
                 command = command.with(["CURL_CA_BUNDLE": trusted])
@@ -55,7 +58,8 @@ extension EndToEnd.Direct {
                 let isBroken = request.path == "/broken"
                 // How much of a broken response has come is a race; that it is broken is not.
                 let body = isBroken || request.words == ["--head"] ? "" : DirectLog.essence(copy)
-                logs.append(try Array(Self.http2Records(origin).dropFirst(before)) + ["ended with \(result.status): \(result.output) \(body)"])
+                logs.append(
+                    try Array(Self.http2Records(origin).dropFirst(before)) + ["ended with \(result.status): \(result.output) \(body)"])
             }
             #expect(logs[1] == logs[0], "\(request)")
         }
@@ -77,7 +81,9 @@ extension EndToEnd.Direct {
             // libcurl writes Expect before the fields of the request; the order of fields with different names means nothing (RFC 9110
             // section 5.3).
             let expect = record.fields.filter { $0[0] == "expect" }
-            let others = record.fields.filter { !$0[0].hasPrefix(":") && !["cookie", "expect"].contains($0[0]) }.map { $0.joined(separator: ": ") }
+            let others = record.fields.filter { !$0[0].hasPrefix(":") && !["cookie", "expect"].contains($0[0]) }.map {
+                $0.joined(separator: ": ")
+            }
             return "\(record.method) \(record.path) \(record.bytes) \(pseudo) cookie \(cookie) expect \(expect) "
                 + DirectLog.essence((["fields"] + others).joined(separator: "\r\n"))
         }
@@ -94,13 +100,14 @@ extension EndToEnd.Direct {
         for isSecure in [false, true] {
             let (output, port) = (try TemporaryFolder(), try ReservedPort())
             let identity = isSecure ? [rig.authority.identity.certificate, rig.authority.identity.key] : []
-            let server = try Command(python, ["-B", Fixtures.path("websocket_peers.py"), "server", "\(port.number)"] + identity).start(in: output)
+            let server = try Command(python, ["-B", Fixtures.path("websocket_peers.py"), "server", "\(port.number)"] + identity).start(
+                in: output)
             _ = try await FolderWatch(output.url).first("the server listens") {
                 if server.hasEnded { throw ProcessError("The server ended: \(server.errors)") }
                 return server.output.contains("listens") ? true : nil
             }
             let layover = try #require(rig.layovers[.layover])
-            // Nil: without a proxy. Then a tunnel, and, with TLS, interception.
+            // First without a proxy (nil), then by a tunnel, and with TLS by interception.
             let runs: [(proxy: String?, host: String, authority: String)] = [
                 (nil, "127.0.0.1", rig.authority.certificate), (layover.proxyURL, "127.0.0.1", rig.authority.certificate),
                 (layover.proxyURL, "localhost", isSecure ? DirectRig.ownAuthority(of: layover) : rig.authority.certificate),

@@ -4,7 +4,7 @@ import LayoverTestSupport
 extension DirectProgram {
     static let all = requests + downloads + libraries + tools
 
-    /// What the origins serve.
+    /// Files that the origins serve.
     static func makeFiles(in folder: TemporaryFolder) async throws {
         try Data(DirectBytes.first(3_000_000)).write(to: folder.file("file.bin"))
         try await Command(Fixtures.path("make_wheel.py"), [folder.url.path]).succeed()
@@ -33,7 +33,8 @@ extension DirectProgram {
         curl("cookies", "/echo", "--cookie", "a=1; b=2"),
         curl("HTTP/1.0", "/echo", "--http1.0"),
         curl("PATCH by HTTP/1.1", "/sink", "--http1.1", "--request", "PATCH", "--data-binary", "@/etc/services"),
-        DirectProgram(name: "curl: chunked upload", command: { uploading($0, ["--header", "Expect:", "--header", "Transfer-Encoding: chunked"]) }),
+        DirectProgram(
+            name: "curl: chunked upload", command: { uploading($0, ["--header", "Expect:", "--header", "Transfer-Encoding: chunked"]) }),
         DirectProgram(name: "curl: upload", command: { uploading($0, ["--header", "Expect:"]) }),
         DirectProgram(name: "curl: upload by HTTP/1.1", command: { uploading($0, ["--http1.1"]) }),
         DirectProgram(name: "curl: upload with Expect", command: { uploading($0, ["--http1.1", "--header", "Expect: 100-continue"]) }),
@@ -45,14 +46,20 @@ extension DirectProgram {
         curl("long download", "/large/5000000", "--output", "copy", files: ["copy"]),
         curl("file", "/file.bin", "--output", "copy", "--write-out", "%header{content-type}", files: ["copy"]),
         curl("slow reader", "/large/2000000", "--limit-rate", "4M", "--output", "copy", files: ["copy"]),
-        curl("range", "/parts/200000", "--range", "140000-", "--output", "copy", "--write-out", "%{http_code} %header{content-range}",
-             files: ["copy"]),
+        curl(
+            "range", "/parts/200000", "--range", "140000-", "--output", "copy", "--write-out", "%{http_code} %header{content-range}",
+            files: ["copy"]),
         curl("missing file", "/nothing", "--write-out", " %{http_code}"),
         DirectProgram(
             name: "curl: three on one connection",
-            command: { Command("curl", ["--silent", "--show-error", "--data", "x", $0.base + "/echo?1", $0.base + "/echo?2", $0.base + "/echo?3"]) }),
+            command: {
+                Command("curl", ["--silent", "--show-error", "--data", "x", $0.base + "/echo?1", $0.base + "/echo?2", $0.base + "/echo?3"])
+            }),
         DirectProgram(
-            name: "wget", command: { Command("wget", ["--quiet", "--ca-certificate", $0.authority, "--output-document", "copy", $0.base + "/file.bin"]) },
+            name: "wget",
+            command: {
+                Command("wget", ["--quiet", "--ca-certificate", $0.authority, "--output-document", "copy", $0.base + "/file.bin"])
+            },
             files: ["copy"]),
     ]
 
@@ -63,12 +70,16 @@ extension DirectProgram {
 
     /// As `PythonTests` and `NodeTests`.
     private static let libraries: [DirectProgram] = [
-        python("urllib", """
+        python(
+            "urllib",
+            """
             import sys, urllib.request
             with urllib.request.urlopen(sys.argv[1] + "/echo", data=b"order=1") as answer:
                 print(answer.status, answer.read().decode())
             """),
-        python("requests", """
+        python(
+            "requests",
+            """
             import sys, requests
             session = requests.Session()
             for number in range(3):

@@ -7,7 +7,7 @@ struct DirectProgram: Sendable, CustomStringConvertible {
     struct Place: Sendable {
         /// The origin's address, without a slash at the end.
         var base: String
-        /// Nil: the run has no proxy.
+        /// The proxy of the run; nil for a run without one.
         var proxy: String?
         /// The file of the authority that the program is to trust.
         var authority: String
@@ -41,9 +41,9 @@ final class DirectLane: Sendable {
         secure = try await RunningOrigin.start(in: files, identity: rig.authority.identity)
     }
 
-    /// What both ends have seen of one run.
+    /// The log of both ends for one run.
     ///
-    /// - Parameter path: Nil: without a proxy.
+    /// - Parameter path: Nil for a run without a proxy.
     func run(_ program: DirectProgram, _ way: DirectWay, _ path: DirectPath?) async throws -> [String] {
         try await program.prepare?(files)
         let origin = way.isOriginSecure ? secure : plain
@@ -69,8 +69,10 @@ final class DirectLane: Sendable {
     /// The variables by which programs take an authority.
     private static func trust(_ authority: String) -> [String: String] {
         Dictionary(
-            uniqueKeysWithValues: ["CURL_CA_BUNDLE", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO", "NODE_EXTRA_CA_CERTS", "PIP_CERT"]
-                .map { ($0, authority) })
+            uniqueKeysWithValues: [
+                "CURL_CA_BUNDLE", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO", "NODE_EXTRA_CA_CERTS", "PIP_CERT",
+            ]
+            .map { ($0, authority) })
     }
 
     /// Names of fields are in lower case, as by HTTP/2.

@@ -305,7 +305,7 @@ extension DirectScene {
         }
     }
 
-    /// What cannot be sent is not the point: the response is.
+    /// A failed send does not matter here, only the response does.
     private static let sendingThenReading: @Sendable (DirectClient) throws -> Void = { client in
         client.send(client.head("POST", [length]))
         client.send(DirectBytes.first(long))

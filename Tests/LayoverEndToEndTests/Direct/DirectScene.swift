@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import LayoverTestSupport
 
-/// A client and an origin that meet without a proxy and by Layover. What both see has to be the same.
+/// A client and an origin that are connected without a proxy and by Layover. Both must see the same.
 struct DirectScene: Sendable, CustomStringConvertible {
     /// A line of the log that is another one by Layover.
     struct Difference: Sendable {

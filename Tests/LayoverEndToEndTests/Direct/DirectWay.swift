@@ -59,7 +59,7 @@ struct DirectRig: Sendable {
     /// The authority by which Layover intercepts.
     static func ownAuthority(of layover: RunningLayover) -> String { layover.folder.file("authority/ca.pem").path }
 
-    /// Nil: it is not played so. Layover does nothing to a tunnel by which a path could differ.
+    /// Returns nil if the scene is not played this way: Layover treats a tunnel in the same way on both paths.
     func passage(_ way: DirectWay, _ path: DirectPath) -> DirectPassage? {
         guard let layover = layovers[path], way != .tunnel || path == .layover else { return nil }
         let tls: TLSSettings? =

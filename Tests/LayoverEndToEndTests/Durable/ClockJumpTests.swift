@@ -3,7 +3,7 @@ import LayoverTestSupport
 import Testing
 
 extension EndToEnd {
-    /// The wall clock jumps, in a run and between two runs. What was accepted is delivered once, at its time.
+    /// The wall clock jumps, in a run and between two runs. Accepted tickets are delivered once, at their time.
     @Suite struct ClockJump {
         /// As the configuration has it by default.
         private static let lifetime: TimeInterval = 24 * 3600
@@ -63,7 +63,7 @@ extension EndToEnd {
             #expect(try origin.arrivals(of: "one") == 1)
         }
 
-        /// Nothing but the wall clock says how long the machine was off.
+        /// Only the wall clock shows how long the machine was off.
         @Test func machineWithItsClockAnHourBackDelivers() async throws {
             let folder = try TemporaryFolder()
             guard let clock = try clock(in: folder) else { return }

@@ -3,7 +3,7 @@ import LayoverTestSupport
 import Testing
 
 extension EndToEnd {
-    /// What the real binary does when the disk of its store is full, or may not be written.
+    /// The real binary when the disk of its store is full, or may not be written.
     @Suite struct FullDisk {
         @Test func fullDiskRefusesOnlyTicketsAndRecoversWithoutARestart() async throws {
             if let refusal = SmallDisk.refusal() { return print("SKIPPED: no full disk: \(refusal)") }
@@ -19,7 +19,7 @@ extension EndToEnd {
             let refusedBig = try await scene.send("refused-big", "Prefer: respond-async, wait=0", bodyByteCount: 200_000)
             #expect(refusedBig.status == 507)
             #expect(refusedBig.text.contains("store.spool") && refusedBig.text.contains("No space left on device"), "\(refusedBig.text)")
-            // Its client waits all the same, since it cannot be given a ticket.
+            // The client keeps waiting, since it cannot get a ticket.
             async let held = scene.send("held")
             try await scene.layover.waitForPending { $0.data.contains { $0.url.hasSuffix("/held") } }
             let origin = try await scene.startOrigin()
@@ -62,7 +62,7 @@ extension EndToEnd {
             #expect(await scene.layover.stop().status == 0)
         }
 
-        /// It was accepted while there was room; a crash while there is none takes nothing of it.
+        /// The ticket was accepted while the disk had room. A crash on the full disk does not damage it.
         @Test func acceptedTicketSurvivesACrashOnAFullDisk() async throws {
             if let refusal = SmallDisk.refusal() { return print("SKIPPED: no full disk: \(refusal)") }
             let disk = try SmallDisk(byteCount: 4 << 20)
@@ -79,7 +79,7 @@ extension EndToEnd {
             #expect(try origin.arrivals(of: "refused") == 0)
         }
 
-        /// Its client has said how long it wants to wait, and waits longer, because nothing could be promised.
+        /// The client waits longer than its `wait=N`, because no ticket could be stored.
         @Test func waitingClientGetsItsTicketOnceThereIsSpace() async throws {
             if let refusal = SmallDisk.refusal() { return print("SKIPPED: no full disk: \(refusal)") }
             let disk = try SmallDisk(byteCount: 4 << 20)

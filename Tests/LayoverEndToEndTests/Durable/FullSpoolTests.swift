@@ -93,7 +93,8 @@ extension EndToEnd {
             }
         }
 
-        /// What it has sent when it leaves fits into the kernel: behind more than that, no word of its end comes through.
+        /// The bytes that the client has sent fit into the kernel's buffer. Behind more bytes its end would not be
+        /// noticed.
         @Test func clientThatLeavesWhileItsBodyHasNoSpaceCancels() async throws {
             try await withFullDisk { _, scene in
                 let request = DurableRequest(id: "leaves", port: scene.port.number, fields: [], bodyByteCount: 2_000_000)

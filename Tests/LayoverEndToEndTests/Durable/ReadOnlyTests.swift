@@ -46,7 +46,7 @@ extension EndToEnd {
             let refusedBig = try await scene.send("refused-big", "Prefer: respond-async, wait=0", bodyByteCount: 200_000)
             #expect(refusedBig.status == 507)
             #expect(refusedBig.text.contains("store.spool") && refusedBig.text.contains("Read-only file system"), "\(refusedBig.text)")
-            // What a crash would undo is not answered as done, however often it is asked for.
+            // A change that a crash would undo is never confirmed, also when it is repeated.
             for _ in 0..<2 {
                 let answer = try await scene.layover.call("POST", "/v1/pending/\(cancelled)/cancel")
                 #expect(answer.status == 507, "\(answer.text)")

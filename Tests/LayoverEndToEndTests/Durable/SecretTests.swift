@@ -3,7 +3,7 @@ import LayoverTestSupport
 import Testing
 
 extension EndToEnd {
-    /// What of a request's secrets lies on the disk.
+    /// Secrets of requests on the disk.
     @Suite struct Secrets {
         private static let authorization = "Bearer plain-7f1c-authorization"
         private static let cookie = "session=plain-7f1c-cookie"
@@ -50,9 +50,10 @@ extension EndToEnd {
             try expectNothingInClear(again, "in the end")
         }
 
-        /// Whatever their names: the operator calls them what the origin wants.
+        /// Fields of a route are secret under any name, because the origin defines the names.
         @Test func fieldsOfARouteAreNotStoredInPlainText() async throws {
-            let route = #""routes": {"own": {"host": "127.0.0.1", "setFields": {"X-Odd": "plain-7f1c-set"}, "addFields": {"X-Odder": "plain-7f1c-add"}}}"#
+            let route =
+                #""routes": {"own": {"host": "127.0.0.1", "setFields": {"X-Odd": "plain-7f1c-set"}, "addFields": {"X-Odder": "plain-7f1c-add"}}}"#
             let configuration = DurableScene.configuration.replacingOccurrences(of: #""proxy":"#, with: route + #", "proxy":"#)
             let scene = try await DurableScene(configuration: configuration)
             let ticket = try await scene.accept("routed")

@@ -7,7 +7,7 @@ extension EndToEnd {
     @Suite struct Stop {
         private static let count = 30
 
-        /// What came of it is on disk before the process ends.
+        /// The response is on disk before the process ends.
         @Test func everyResponseThatArrivedIsOnDisk() async throws {
             let (scene, origin) = try await Self.underWay()
             let ending = await scene.layover.stop()
@@ -18,7 +18,7 @@ extension EndToEnd {
             #expect((facts.states["delivered"] ?? 0) + (facts.states["waiting"] ?? 0) == Self.count, "\(facts)")
         }
 
-        /// What is cut off goes on in the next run, or is a question; it is never thrown away.
+        /// A ticket that is cut off continues in the next run, or is undecided; it is never dropped.
         @Test func cutOffResponseIsKept() async throws {
             let (scene, origin) = try await Self.underWay(environment: ["LAYOVER_TIMEOUTS_DRAIN": "1ms"])
             let ending = await scene.layover.stop()

@@ -31,7 +31,7 @@ extension EndToEnd {
             #expect(await scene.layover.stop().status == 0)
         }
 
-        /// There was no store before. Who waits for a ticket is the first to have one.
+        /// There was no store before. The client that waits for a ticket gets the first one.
         @Test func storeOpensOnceTheDiskHasSpace() async throws {
             if let refusal = SmallDisk.refusal() { return print("SKIPPED: no full disk: \(refusal)") }
             let disk = try SmallDisk(byteCount: 4 << 20)
@@ -44,7 +44,7 @@ extension EndToEnd {
             let accepted = try await answer
             #expect(accepted.status == 202, "\(accepted.text)")
             let tickets = [try #require(accepted.ticket), try await scene.accept("after")]
-            // And it is all there for the next run.
+            // The next run finds all tickets.
             await scene.layover.kill()
             let next = try await scene.restarted(storeIn: disk.path)
             let origin = try await next.startOrigin()

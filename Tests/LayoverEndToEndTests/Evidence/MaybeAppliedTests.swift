@@ -3,9 +3,9 @@ import LayoverTestSupport
 import Testing
 
 extension EndToEnd {
-    /// What may have been applied and must not be sent twice, against origins that break in every way.
+    /// Requests that may have been applied and must not be sent twice, against origins that break in every way.
     ///
-    /// The results make the table of `docs/maybe-applied.md`; to write it anew run this suite with `UPDATE_DOCS=1`.
+    /// The results make the table of `docs/maybe-applied.md`; to update it run this suite with `UPDATE_DOCS=1`.
     @Suite struct MaybeApplied {
         struct Result: Sendable {
             var received: Int
@@ -48,7 +48,8 @@ extension EndToEnd {
             let origin = try trouble.origin()
             defer { origin.stop() }
             if trouble.offersReuse {
-                let warm = "GET http://127.0.0.1:\(origin.port)/warm HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\nConnection: close\r\n\r\n"
+                let warm =
+                    "GET http://127.0.0.1:\(origin.port)/warm HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\nConnection: close\r\n\r\n"
                 _ = try await layover.exchange(warm)
             }
             let port = layover.proxyPort
@@ -138,7 +139,8 @@ extension EndToEnd {
 
         /// A row for each kind of trouble and request; what does not depend on the body is said once.
         private static func table(_ results: [TroubleCase: Result]) -> String {
-            var rows = "| the origin … | method | body | Idempotency-Key | earlier connection | sent on it | origin received | client got |\n"
+            var rows =
+                "| the origin … | method | body | Idempotency-Key | earlier connection | sent on it | origin received | client got |\n"
             rows += "| --- | --- | --- | --- | --- | --- | --- | --- |\n"
             for trouble in TroubleCase.all {
                 guard let result = results[trouble] else { continue }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// One request that meets one kind of trouble, for the table in `docs/maybe-applied.md`.
 struct TroubleCase: Sendable, Hashable {
-    /// What the origin does to the first request of the case. The next one it answers.
+    /// The fault of the origin at the first request of the case. It answers the next one.
     enum Trouble: String, Sendable, CaseIterable {
         case readsAndCloses = "reads it and closes"
         case resets = "reads it and resets"
@@ -20,7 +20,7 @@ struct TroubleCase: Sendable, Hashable {
     var method: String
     var hasBody: Bool
     var hasKey: Bool
-    /// Whether a connection that was used before is there.
+    /// True if there is a connection that was used before.
     var offersReuse: Bool
 
     /// SEMANTICS section 1.
@@ -66,7 +66,7 @@ struct TroubleCase: Sendable, Hashable {
         }
     }
 
-    /// Whether the request of the case has come before.
+    /// Records if the request of the case has come before.
     private final class Trial: Sendable {
         private let hasBegun = Atomic(false)
 

@@ -3,7 +3,7 @@ import LayoverTestSupport
 import Testing
 
 extension EndToEnd {
-    /// What the command of `layover exec` has of its surroundings: what it would have without it.
+    /// A command under `layover exec` has the same environment as without it: input, descriptors, signals, terminal.
     @Suite struct ExecSurroundings {
         @Test func standardInputIsTheCommands() async throws {
             let scene = try ExecScene()
@@ -27,7 +27,8 @@ extension EndToEnd {
                 echo --
                 "$0" "$@" sh -c "$facts"
                 """#
-            let signals = "import os, signal, sys; signal.signal(13, signal.SIG_DFL); signal.signal(10, signal.SIG_IGN); "
+            let signals =
+                "import os, signal, sys; signal.signal(13, signal.SIG_DFL); signal.signal(10, signal.SIG_IGN); "
                 + "os.execvp(sys.argv[1], sys.argv[1:])"
             let words = ["-c", signals, "sh", "-c", script, command.executable] + command.arguments
             let result = try await Command("python3", words).with(command.environment).run()
@@ -82,7 +83,8 @@ extension EndToEnd {
         @Test func controlZStopsItAndTheShellContinuesIt() async throws {
             let scene = try ExecScene()
             let command = scene.exec([], "python3", "-c", "print('up', flush=True); print('got', input())")
-            let words = ([command.executable] + command.arguments).map { "'" + $0.replacing("'", with: "'\\''") + "'" }.joined(separator: " ")
+            let words = ([command.executable] + command.arguments).map { "'" + $0.replacing("'", with: "'\\''") + "'" }.joined(
+                separator: " ")
             try scene.folder.write("job() { \(words); }\nPS1='ready> '\n", to: "rc")
             var shell = command
             shell.executable = "bash"

@@ -31,8 +31,8 @@ extension EndToEnd {
             try scene.expectNothingLeft()
         }
 
-        /// It runs, and variables alone cannot make a command use it.
-        @Test func proxyThatCannotBeUsedIsToldAndReplaced() async throws {
+        /// The proxy runs, but variables alone cannot make a command use it.
+        @Test func unusableProxyIsReportedAndReplaced() async throws {
             let users = #"{"proxy": {"users": {"me": "$2b$04$KBCwKxOzLha2MUDgW0PjXe/hE/UCO9qF89dOydoHjSwxcHev5LRn."}}}"#
             let layover = try await RunningLayover.start(users)
             func exec(_ options: String...) async throws -> CommandResult {
@@ -49,8 +49,8 @@ extension EndToEnd {
 
         // MARK: Interception
 
-        /// A running proxy does not know that the command wants its host intercepted.
-        @Test func hostToInterceptIsForAPrivateProxyWhereOneRuns() async throws {
+        /// A running proxy would not intercept the host for the command.
+        @Test func optionInterceptStartsAPrivateProxyBesideARunningOne() async throws {
             let layover = try await RunningLayover.start()
             func exec(_ options: String...) async throws -> CommandResult {
                 try await Command(RunningLayover.binary, ["exec"] + options + ["--", "sh", "-c", "echo $http_proxy"])
@@ -71,7 +71,8 @@ extension EndToEnd {
                 """)
             let origin = try await RunningOrigin.start(in: scene.root, port: scene.port, identity: authority.identity)
             let result = try await scene.exec(
-                [], "curl", "--silent", "--show-error", "--fail", "https://localhost:\(scene.port.number)/echo").run()
+                [], "curl", "--silent", "--show-error", "--fail", "https://localhost:\(scene.port.number)/echo"
+            ).run()
             #expect(result.status == 0 && result.output.contains("Via"), "\(result)")
             #expect(origin.records.contains { $0.target == "/echo" })
         }
@@ -102,10 +103,11 @@ extension EndToEnd {
             let root = try TemporaryFolder()
             let authority = try await TestAuthority(in: root)
             let environment = ["CURL_CA_BUNDLE": authority.certificate]
-            let intercepts = #"{"tls": {"folder": "\#(root.file("own").path)"}, "routes": {"seen": {"host": "localhost", "intercept": true}}}"#
+            let intercepts =
+                #"{"tls": {"folder": "\#(root.file("own").path)"}, "routes": {"seen": {"host": "localhost", "intercept": true}}}"#
             let warns = try await RunningLayover.start(intercepts, environment: environment).stop()
             #expect(warns.errors.contains("CURL_CA_BUNDLE: the proxy does not trust the certificates that are named there."), "\(warns)")
-            // It verifies no origin, or trusts them.
+            // The proxy does not verify origins, or trusts them.
             let knows = #"{"tls": {"caFile": "\#(authority.certificate)", "# + intercepts.dropFirst(#"{"tls": {"#.count)
             for configuration in [RunningLayover.quickRetries, knows] {
                 let silent = try await RunningLayover.start(configuration, environment: environment).stop()
@@ -131,11 +133,12 @@ extension EndToEnd {
 
         // MARK: Its end
 
-        @Test(arguments: [
-            (["true"], Int32(0)), (["sh", "-c", "exit 3"], 3), (["layover-no-such-program"], 127), (["/etc/passwd"], 126),
-            (["sh", "-c", "kill -TERM $$"], -SIGTERM), (["sh", "-c", "kill -KILL $$"], -SIGKILL),
-        ] as [([String], Int32)])
-        func endIsThatOfTheCommandAndNothingIsLeft(words: [String], status: Int32) async throws {
+        @Test(
+            arguments: [
+                (["true"], Int32(0)), (["sh", "-c", "exit 3"], 3), (["layover-no-such-program"], 127), (["/etc/passwd"], 126),
+                (["sh", "-c", "kill -TERM $$"], -SIGTERM), (["sh", "-c", "kill -KILL $$"], -SIGKILL),
+            ] as [([String], Int32)])
+        func exitStatusIsThatOfTheCommandAndNothingIsLeft(words: [String], status: Int32) async throws {
             let scene = try ExecScene()
             var command = scene.exec()
             command.arguments += words
@@ -167,7 +170,7 @@ extension EndToEnd {
             }
         }
 
-        @Test func fiftyAtATimeEachHaveTheirOwn() async throws {
+        @Test func fiftyParallelCommandsHaveAProxyEach() async throws {
             let scene = try ExecScene()
             let command = scene.exec([], "sh", "-c", "echo $http_proxy")
             let words = [command.executable] + command.arguments
@@ -209,7 +212,8 @@ extension EndToEnd {
         @Test func requestThatAsksForATicketWaitsWithItsClient() async throws {
             let scene = try ExecScene()
             let running = try scene.exec(
-                [], "sh", "-c", #"echo "admin=$LAYOVER_ADMIN_URL"; exec curl -sH 'Prefer: respond-async, wait=0' -w '%{http_code}' "$0""#, scene.url
+                [], "sh", "-c", #"echo "admin=$LAYOVER_ADMIN_URL"; exec curl -sH 'Prefer: respond-async, wait=0' -w '%{http_code}' "$0""#,
+                scene.url
             ).start()
             let admin = try await scene.admin(of: running)
             _ = try await onOwnThread {

@@ -3,7 +3,7 @@ import LayoverTestSupport
 import Testing
 
 extension EndToEnd {
-    /// What clients send behind their CONNECT: every ClientHello is understood, and whatever else comes goes on as it is.
+    /// Bytes behind a CONNECT: every ClientHello is understood, and other bytes are passed on unchanged.
     @Suite struct ClientHellos {
         /// Words for `tunnel_client.py`.
         static let shapes = [
@@ -36,7 +36,7 @@ extension EndToEnd {
         }
 
         /// SSH, plain HTTP, and what only begins like a ClientHello; each of them also with its end right behind it.
-        @Test func whatIsNoHelloIsTunnelledByteForByte() async throws {
+        @Test func bytesOtherThanAHelloAreTunnelledUnchanged() async throws {
             let test = try await InterceptionScene()
             let result = try await Command(
                 "/usr/bin/python3",

@@ -62,12 +62,13 @@ extension EndToEnd {
             let test = try await HTTP2Scene()
             let (result, records) = try await test.scene.run(
                 test.scene.layover.curl(
-                    "--fail", "--http2", "--cacert", test.ownAuthority, "--data", "one order", "--output", "/dev/null", "--write-out", "%{http_version}",
+                    "--fail", "--http2", "--cacert", test.ownAuthority, "--data", "one order", "--output", "/dev/null", "--write-out",
+                    "%{http_version}",
                     test.scene.secureURL("/echo")),
                 origin: .later, identity: test.authority.identity)
             #expect(result.status == 0 && result.output == "2", "\(result)")
             #expect(records.map(\.target) == ["/echo"], "it arrived once")
-            // Its lines are written in the end at the latest.
+            // The log lines are written at the stop at the latest.
             await test.scene.layover.stop()
             #expect(test.scene.layover.process.output.contains("/echo HTTP/2\" 200"))
         }
@@ -186,7 +187,8 @@ extension EndToEnd {
             let client = Command(
                 "go",
                 [
-                    "run", Fixtures.path("goaway.go"), "\(test.scene.layover.proxyPort)", test.ownAuthority, test.authority.identity.certificate,
+                    "run", Fixtures.path("goaway.go"), "\(test.scene.layover.proxyPort)", test.ownAuthority,
+                    test.authority.identity.certificate,
                     test.authority.identity.key,
                 ])
             let result = try test.result(Result.self, of: try await client.succeed(within: .seconds(240)).output)
@@ -270,7 +272,10 @@ extension EndToEnd {
             let origin = try await test.scene.startOrigin(test.authority.identity)
             let client = Command(
                 tools.output.trimmingCharacters(in: .whitespacesAndNewlines) + "/bin/python",
-                ["-B", Fixtures.path("http2_frames.py"), "\(test.scene.layover.proxyPort)", "\(test.scene.port.number)", test.ownAuthority, "600"])
+                [
+                    "-B", Fixtures.path("http2_frames.py"), "\(test.scene.layover.proxyPort)", "\(test.scene.port.number)",
+                    test.ownAuthority, "600",
+                ])
             let result = try test.result(Result.self, of: try await client.succeed().output)
             #expect(result.resets == 1200 && result.status == 200 && result.wasOpen, "\(result)")
             #expect(result.goaway == 6, "FRAME_SIZE_ERROR, and then the connection ends")

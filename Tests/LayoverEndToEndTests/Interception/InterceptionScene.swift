@@ -7,11 +7,13 @@ final class InterceptionScene {
     let authority: TestAuthority
 
     /// - Parameters:
-    ///   - trusts: Whether the proxy trusts the authority of the origin.
-    ///   - hosts: What else it intercepts.
+    ///   - trusts: True if the proxy trusts the authority of the origin.
+    ///   - hosts: Further hosts to intercept.
     ///   - users: `proxy.users`.
     ///   - more: Further keys of the configuration.
-    init(trusts: Bool = true, hosts: [String] = [], users: String = "{}", with more: String = "", environment: [String: String] = [:]) async throws {
+    init(trusts: Bool = true, hosts: [String] = [], users: String = "{}", with more: String = "", environment: [String: String] = [:])
+        async throws
+    {
         let root = try TemporaryFolder()
         authority = try await TestAuthority(in: root)
         let trust = trusts ? #""caFile": "\#(authority.certificate)", "# : ""
@@ -34,7 +36,7 @@ final class InterceptionScene {
         return command
     }
 
-    /// What `tunnel_client.py` prints.
+    /// Output of `tunnel_client.py`.
     struct TunnelClient: Sendable, Codable {
         var version: String
         var `protocol`: String?
@@ -46,7 +48,7 @@ final class InterceptionScene {
 
     /// A client that speaks TLS through CONNECT, by default to `localhost` at the origin's port.
     ///
-    /// - Parameter authority: Whose certificates it trusts. Nil: Layover's.
+    /// - Parameter authority: The authority that the client trusts. Default (nil): Layover's.
     func tunnelClient(_ words: [String], to target: String? = nil, authority: String? = nil) async throws -> TunnelClient {
         let fixed = [
             "-B", Fixtures.path("tunnel_client.py"), "--proxy", "\(scene.layover.proxyPort)", "--ca", authority ?? ownAuthority,

@@ -58,13 +58,19 @@ extension EndToEnd {
             try folder.write("subjectAltName=DNS:localhost\n", to: "impostor.ext")
             try await Command(
                 "openssl",
-                ["req", "-subj", "/CN=localhost", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", names[0],
-                 "-out", names[1]]
+                [
+                    "req", "-subj", "/CN=localhost", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
+                    names[0],
+                    "-out", names[1],
+                ]
             ).succeed()
             try await Command(
                 "openssl",
-                ["x509", "-req", "-days", "2", "-in", names[1], "-CA", own, "-CAkey", own.replacing("ca.pem", with: "ca.key"), "-CAcreateserial",
-                 "-extfile", names[3], "-out", names[2]]
+                [
+                    "x509", "-req", "-days", "2", "-in", names[1], "-CA", own, "-CAkey", own.replacing("ca.pem", with: "ca.key"),
+                    "-CAcreateserial",
+                    "-extfile", names[3], "-out", names[2],
+                ]
             ).succeed()
             let bundle = folder.file("bundle.pem").path
             try Data(contentsOf: URL(fileURLWithPath: own)).write(to: URL(fileURLWithPath: bundle))
@@ -75,7 +81,9 @@ extension EndToEnd {
                  "routes": {"shop": {"upstream": "\(test.scene.secureURL(""))"}}}
                 """)
             let origin = try await test.scene.startOrigin(.init(certificate: names[2], key: names[0]))
-            let direct = try await Command("curl", ["--silent", "--show-error", "--fail", "--cacert", bundle, test.scene.secureURL("/echo")]).run()
+            let direct = try await Command(
+                "curl", ["--silent", "--show-error", "--fail", "--cacert", bundle, test.scene.secureURL("/echo")]
+            ).run()
             #expect(direct.status == 0, "the certificate is a good one: \(direct)")
             let result = try await Command("curl", ["--silent", "\(believer.proxyURL)/.layover/route/shop/echo"]).run()
             #expect(result.output.contains(#""kind":"tls_certificate_error""#), "\(result)")
@@ -94,7 +102,7 @@ extension EndToEnd {
         }
 
         /// The server speaks first, so no ClientHello comes.
-        @Test func whatIsNotTLSIsTunnelledByteForByte() async throws {
+        @Test func protocolOtherThanTLSIsTunnelledByteForByte() async throws {
             let test = try await InterceptionScene()
             let program = """
                 import socket, sys
@@ -107,7 +115,8 @@ extension EndToEnd {
                 """
             let server = try Command("/usr/bin/python3", ["-c", program, "\(test.scene.port.number)"]).start()
             let answer = try await test.scene.layover.exchange(
-                "CONNECT localhost:\(test.scene.port.number) HTTP/1.1\r\nHost: localhost:\(test.scene.port.number)\r\n\r\nHELO \u{1}\u{7F}\r\n")
+                "CONNECT localhost:\(test.scene.port.number) HTTP/1.1\r\nHost: localhost:\(test.scene.port.number)\r\n\r\nHELO \u{1}\u{7F}\r\n"
+            )
             #expect(answer.status == 200)
             #expect(answer.text == "220 ready\r\n221 bye\r\n")
             #expect(await server.result().output == "HELO \u{1}\u{7F}\n")
@@ -115,8 +124,10 @@ extension EndToEnd {
 
         @Test func anotherHostInsideIsMisdirected() async throws {
             let test = try await InterceptionScene()
-            let result = try await test.curl("/echo", "--header", "Host: elsewhere.example", "--output", "/dev/null", "--write-out", "%{http_code}")
-                .run()
+            let result = try await test.curl(
+                "/echo", "--header", "Host: elsewhere.example", "--output", "/dev/null", "--write-out", "%{http_code}"
+            )
+            .run()
             #expect(result.output == "421", "\(result)")
         }
 
@@ -127,11 +138,14 @@ extension EndToEnd {
             try root.write(#"{"tls": {"caFile": "\#(authority.certificate)", "folder": "authority"}}"#, to: "config.json")
             let origin = try await RunningOrigin.start(in: root, port: port, identity: authority.identity)
             let words = [
-                "exec", "--config", root.file("config.json").path, "--intercept", "localhost", "--", "curl", "--silent", "--show-error", "--fail",
+                "exec", "--config", root.file("config.json").path, "--intercept", "localhost", "--", "curl", "--silent", "--show-error",
+                "--fail",
                 "https://localhost:\(port.number)/echo",
             ]
-            let result = try await Command(RunningLayover.binary, words).with(["HOME": root.url.path, "CURL_CA_BUNDLE": "", "SSL_CERT_FILE": ""])
-                .run()
+            let result = try await Command(RunningLayover.binary, words).with([
+                "HOME": root.url.path, "CURL_CA_BUNDLE": "", "SSL_CERT_FILE": "",
+            ])
+            .run()
             #expect(result.status == 0, "\(result)")
             #expect(origin.records.contains { $0.target == "/echo" })
         }

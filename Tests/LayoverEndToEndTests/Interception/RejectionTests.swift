@@ -78,7 +78,9 @@ extension EndToEnd {
             func waitForRejections(_ count: Int) async throws {
                 let deadline = ContinuousClock.now + .seconds(20)
                 while try await status().rejections < count {
-                    guard ContinuousClock.now < deadline else { throw ProcessError("\(count) rejections did not come: \(try await status())") }
+                    guard ContinuousClock.now < deadline else {
+                        throw ProcessError("\(count) rejections did not come: \(try await status())")
+                    }
                 }
             }
         }
@@ -98,7 +100,8 @@ extension EndToEnd {
             #expect(metrics.contains("layover_interception_rejections_total 1\n"))
             #expect(metrics.contains("layover_interception_fallbacks_total 1\n"))
             let log = test.scene.layover.process.errors
-            let line = try #require(log.split(separator: "\n").first { $0.contains("a client rejects the certificate of an intercepted host") })
+            let line = try #require(
+                log.split(separator: "\n").first { $0.contains("a client rejects the certificate of an intercepted host") })
             for word in ["localhost", "127.0.0.1", "interceptFallback"] { #expect(line.contains(word), "\(line)") }
             // Clients at other addresses are served as before.
             #expect(try await test.trusting(from: "127.0.0.2").status == 0)
@@ -116,7 +119,7 @@ extension EndToEnd {
             withExtendedLifetime(origin) {}
         }
 
-        @Test func rejectedHostStaysInterceptedWithoutAWordOfItsRoute() async throws {
+        @Test func rejectedHostStaysInterceptedByDefault() async throws {
             let test = try await RejectingScene(fallback: false)
             let origin = try await test.scene.startOrigin(test.authority.identity)
             _ = try await test.beRejected(2)
@@ -168,7 +171,7 @@ extension EndToEnd {
         }
 
         /// The request goes to the host of CONNECT, and people are told of the other name.
-        @Test func otherNameThanThatOfConnectIsTold() async throws {
+        @Test func serverNameOtherThanTheHostOfConnectIsReported() async throws {
             let test = try await RejectingScene(fallback: false)
             let port = test.scene.port.number
             let script = """

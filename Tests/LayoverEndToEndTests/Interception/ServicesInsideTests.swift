@@ -3,7 +3,7 @@ import LayoverTestSupport
 import Testing
 
 extension EndToEnd {
-    /// What is done for requests is done for those inside an intercepted connection too.
+    /// Services of the proxy for requests inside an intercepted connection.
     @Suite(.bothPaths) struct ServicesInside {
         @Test func statusOfRetryOnIsRetried() async throws {
             let test = try await InterceptionScene()
@@ -40,7 +40,7 @@ extension EndToEnd {
             #expect(explained.output.contains("resumed=3"), "\(explained)")
         }
 
-        /// Nothing of a stream waits for more of it: the origin sends no more, and its response does not end.
+        /// An event is not withheld until more bytes come: the origin sends no more, and its response does not end.
         @Test(arguments: ["--http1.1", "--http2"]) func eventComesAsSoonAsItIsSent(version: String) async throws {
             let test = try await InterceptionScene()
             let origin = try await test.scene.startOrigin(test.authority.identity)
@@ -56,13 +56,14 @@ extension EndToEnd {
                 "/echo?ticket", "--include", "--data", "one order", "--header", "Prefer: respond-async, wait=0"
             ).run()
             #expect(accepted.output.contains(" 202"), "\(accepted)")
-            let location = try #require(accepted.output.split(whereSeparator: \.isNewline).first { $0.lowercased().hasPrefix("location: ") })
+            let location = try #require(
+                accepted.output.split(whereSeparator: \.isNewline).first { $0.lowercased().hasPrefix("location: ") })
             let id = try #require(location.split(separator: "/").last.map(String.init))
             let origin = try await test.scene.startOrigin(test.authority.identity)
             #expect(try await layover.ticket(id, wait: 20).state == "delivered")
             #expect(try await layover.ticketResponse(id).text.contains(#""length": 9,"#))
             #expect(origin.records.map(\.target) == ["/echo?ticket"])
-            // Its address is one that the client can use: not below the origin, whose paths are all its own.
+            // The client can use the address of the ticket: it is not a path of the origin.
             let read = try await Command("curl", ["--silent", "--fail", String(location.dropFirst("location: ".count))]).run()
             #expect(read.status == 0 && read.output.contains("delivered"), "\(location) \(read)")
         }

@@ -15,7 +15,8 @@ extension EndToEnd {
             init(_ what: String, _ authority: TestAuthority) async throws {
                 let folder = try TemporaryFolder()
                 let process = try Command(
-                    "/usr/bin/python3", ["-B", Fixtures.path("tls_origin.py"), what, authority.identity.certificate, authority.identity.key, ""]
+                    "/usr/bin/python3",
+                    ["-B", Fixtures.path("tls_origin.py"), what, authority.identity.certificate, authority.identity.key, ""]
                 ).start(in: folder)
                 port = try await FolderWatch(folder.url).first("the origin listens") {
                     if process.hasEnded { throw ProcessError("The origin ended: \(process.errors)") }
@@ -37,7 +38,7 @@ extension EndToEnd {
         }
 
         /// Programs that accept it do so through the proxy too, and those that do not say the same.
-        @Test(arguments: ["endsWell", "isCutOff"]) func programsFareAsWithoutAProxy(what: String) async throws {
+        @Test(arguments: ["endsWell", "isCutOff"]) func programsGetTheSameResultAsWithoutAProxy(what: String) async throws {
             let test = try await InterceptionScene()
             let origin = try await OddOrigin(what, test.authority)
             let program = """

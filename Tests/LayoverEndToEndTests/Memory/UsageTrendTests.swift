@@ -9,7 +9,7 @@ struct UsageTrendTests {
     ) -> [Usage] {
         var generator = SeededGenerator(seed: seed)
         return (0..<600).map { second in
-            // It grows in the first two minutes, as caches and pools fill.
+            // The usage grows in the first two minutes, as caches and pools fill.
             let settled = (60 << 20) + min(second, 120) * (128 << 10)
             let noise = Int.random(in: -(3 << 19)...(3 << 19), using: &generator)
             let isBurst = Int.random(in: 0..<6, using: &generator) == 0

@@ -3,9 +3,9 @@ import LayoverTestSupport
 import Testing
 
 extension EndToEnd {
-    /// What is made offline has no id yet: a token names the ticket whose response will bring it.
+    /// An object that is created offline has no id yet: a token names the ticket whose response will contain it.
     @Suite struct LocalIdentifier {
-        /// What the origin received, as its response says.
+        /// The request that the origin received, from its response.
         private struct Echo: Decodable {
             var target: String
             var body: String
@@ -21,10 +21,14 @@ extension EndToEnd {
 
         /// In the target, in a field, in a JSON body and in a form; and the process dies in between.
         @Test(arguments: [
-            ("application/json", #"{"card":"~ticket.ID.json.id~","by":"for ~ticket.ID.json.owner.name~!"}"#,
-                #"{"card":"7","by":"for Æ & \"Co\"!"}"#),
-            ("application/x-www-form-urlencoded", "card=~ticket.ID.json.id~&by=%7Eticket.ID.json.owner.name%7E",
-                "card=7&by=%C3%86+%26+%22Co%22"),
+            (
+                "application/json", #"{"card":"~ticket.ID.json.id~","by":"for ~ticket.ID.json.owner.name~!"}"#,
+                #"{"card":"7","by":"for Æ & \"Co\"!"}"#
+            ),
+            (
+                "application/x-www-form-urlencoded", "card=~ticket.ID.json.id~&by=%7Eticket.ID.json.owner.name%7E",
+                "card=7&by=%C3%86+%26+%22Co%22"
+            ),
         ])
         func s3gLocalIdIsReplacedByTheIdOfTheServer(type: String, body: String, received: String) async throws {
             let scene = try await Scene()

@@ -64,7 +64,7 @@ extension EndToEnd {
             #expect(origin.records.first { $0.target == "/sink?picture" }?.length == 500_000)
             #expect(origin.records.count == 2)
             try await again.waitForBodies(0)
-            // What was delivered is not delivered again by yet another process.
+            // Delivered tickets are not delivered again by the next process.
             await again.layover.kill()
             let third = try await again.restarted()
             #expect(try await third.layover.ticketResponse(tickets[1]).status == 200)
@@ -180,7 +180,7 @@ extension EndToEnd {
             #expect(origin.requests == ["POST /echo?kept"])
         }
 
-        /// It reached the server, maybe: only a person who takes the risk has it sent again.
+        /// The request may have reached the server: only a person can accept the risk of a second sending.
         @Test func s3iTicketThatMayHaveBeenAppliedIsResentOnlyByForce() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
             let origin = try await scene.startOrigin()

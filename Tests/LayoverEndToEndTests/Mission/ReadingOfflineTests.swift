@@ -52,7 +52,7 @@ extension EndToEnd {
             #expect(offline.field("Cache-Status")?.hasPrefix("layover; hit") == true)
             #expect(offline.field("Proxy-Status")?.contains("error=connection_refused") == true)
 
-            // Its gate is being shut: who wants a cached response only gets no less than who would take any, once it is.
+            // The gate is being shut: once it is, a client with `only-if-cached` gets the same as any other client.
             let deadline = Deadline(in: .seconds(20))
             var onlyCached = try await get(scene, "/page.txt", "Cache-Control: only-if-cached\r\n")
             while onlyCached.status != 200, !deadline.hasPassed {

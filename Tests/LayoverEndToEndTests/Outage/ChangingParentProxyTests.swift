@@ -34,11 +34,15 @@ extension EndToEnd {
             for parentProxy in [one, two] { #expect(parentProxy.records.map(\.target) == ["localhost:\(port.number)"]) }
             // With a parent proxy gone, its route waits and the others do not.
             await one.kill()
-            let client = try Command("curl", ["--silent", "--max-time", "60", "http://127.0.0.1:\(layover.proxyPort)/.layover/route/one/echo?waits"])
-                .start()
+            let client = try Command(
+                "curl", ["--silent", "--max-time", "60", "http://127.0.0.1:\(layover.proxyPort)/.layover/route/one/echo?waits"]
+            )
+            .start()
             try await layover.waitForPending("the route waits") { $0.data.count == 1 }
             for name in ["two", "none"] {
-                try await Command("curl", ["--silent", "--fail", "http://127.0.0.1:\(layover.proxyPort)/.layover/route/\(name)/echo?after"]).succeed()
+                try await Command(
+                    "curl", ["--silent", "--fail", "http://127.0.0.1:\(layover.proxyPort)/.layover/route/\(name)/echo?after"]
+                ).succeed()
             }
             try await layover.command("cancel", "--all").succeed()
             #expect(await client.result().output.contains("cancelled"))
@@ -50,16 +54,18 @@ extension EndToEnd {
             try folder.write(Self.configuration(#""upstreamProxy": {"url": "http://127.0.0.1:\#(gone.number)"}"#), to: "config.json")
             let layover = try await RunningLayover.start(in: folder)
             let origin = try await RunningOrigin.start(in: root, port: port)
-            let client = try layover.curl("--fail", "--max-time", "20", "--data", "order", "http://origin.behind:\(port.number)/echo?order").start()
+            let client = try layover.curl("--fail", "--max-time", "20", "--data", "order", "http://origin.behind:\(port.number)/echo?order")
+                .start()
             try await layover.waitForPending("it waits for its parent proxy") { $0.data.first?.waitingFor == "origin" }
 
             let parentProxy = try await RunningParentProxy.start(credentials: "me:secret")
-            try folder.write(Self.configuration(#""upstreamProxy": {"url": "http://me:secret@127.0.0.1:\#(parentProxy.port)"}"#), to: "config.json")
+            try folder.write(
+                Self.configuration(#""upstreamProxy": {"url": "http://me:secret@127.0.0.1:\#(parentProxy.port)"}"#), to: "config.json")
             try await layover.command("reload").succeed()
             #expect(await client.result().status == 0)
             #expect(origin.records.map(\.target) == ["/echo?order"])
             #expect(parentProxy.records.count == 1)
-            // And without one, if there is none any more.
+            // The request is sent without a parent proxy if the new configuration has none.
             try folder.write(Self.configuration(#""upstreamProxy": {"url": null}"#), to: "config.json")
             try await layover.command("reload").succeed()
             try await layover.curl("--fail", "http://127.0.0.1:\(port.number)/echo?direct").succeed()
@@ -74,7 +80,8 @@ extension EndToEnd {
             try folder.write(Self.configuration(#""upstreamProxy": {"url": "\#(url)"}"#), to: "config.json")
             let first = try await RunningLayover.start(in: folder)
             let accepted = try await first.curl(
-                "--header", "Prefer: respond-async, wait=0", "--data", "order", "--output", "/dev/null", "--write-out", "%{http_code} %header{location}",
+                "--header", "Prefer: respond-async, wait=0", "--data", "order", "--output", "/dev/null", "--write-out",
+                "%{http_code} %header{location}",
                 "http://origin.behind:\(port.number)/echo?order"
             ).succeed().output
             #expect(accepted.hasPrefix("202 "))
@@ -90,7 +97,7 @@ extension EndToEnd {
             #expect(try await Command("curl", ["--silent", "\(ticket)/response"]).succeed().output.contains("/echo?order"))
             #expect(origin.records.map(\.target) == ["/echo?order"])
             #expect(parentProxy.records.map(\.method) == ["POST"])
-            // What is on disk does not have the password.
+            // The password is not on disk.
             let files = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { $0 != "config.json" }
             for name in files {
                 let data = (try? Data(contentsOf: folder.file(name))) ?? Data()

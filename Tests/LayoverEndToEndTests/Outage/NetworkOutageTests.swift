@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     /// Two network namespaces joined by a cable. Layover and its clients are on one side, the origin on the other.
     @Suite(.bothPaths) struct NetworkOutage {
-        /// What the outage finds of the connection to the origin that was used before it.
+        /// State of the last connection to the origin when the outage begins.
         enum LastConnection: String, CaseIterable {
             /// Kept alive, so that a request could be written to it although nothing arrives any more.
             case keptAlive = "/echo"

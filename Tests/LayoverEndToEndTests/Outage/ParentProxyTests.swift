@@ -48,7 +48,8 @@ extension EndToEnd {
         }
 
         private static func trusting(_ other: TestAuthority, _ bench: Bench, _ parentProxy: String) async throws -> Bench {
-            let both = try String(contentsOfFile: other.certificate, encoding: .utf8)
+            let both =
+                try String(contentsOfFile: other.certificate, encoding: .utf8)
                 + String(contentsOfFile: bench.authority.certificate, encoding: .utf8)
             let file = try bench.scene.root.write(both, to: "both.pem")
             let layover = try await RunningLayover.start(
@@ -123,7 +124,7 @@ extension EndToEnd {
             #expect(parentProxy.records.map { "\($0.method) \($0.target)" } == ["CONNECT origin.behind:443"])
         }
 
-        /// It takes the connection and says nothing to the ClientHello.
+        /// The parent proxy accepts the connection and does not answer the ClientHello.
         @Test(arguments: ["plain", "tls", "tunnel"])
         func aParentProxyThatDoesNotAnswerTheHandshakeCountsAsAway(way: String) async throws {
             let silent = try await RunningParentProxy.start("http")

@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     /// How soon the rest of a response comes once Layover can know that its origin is back.
     @Suite(.bothPaths) struct ResumeDelay {
-        /// What says that the origin is back. Nothing falls due by itself meanwhile.
+        /// The sign that the origin is back. No due time passes before it.
         enum Word: CaseIterable {
             /// A person presses Retry.
             case retry
@@ -14,7 +14,7 @@ extension EndToEnd {
         }
 
         private static let breakCount = 5
-        /// A wait that anybody could notice. What the machine does beside it is part of what is measured.
+        /// A delay that a person could notice. Other work of the machine is included in the measurement.
         private static let limit = 0.1
 
         private static func path(breaks: Int) -> String { "/parts/\((breaks + 1) * TimedDownload.partByteCount)" }
@@ -24,7 +24,7 @@ extension EndToEnd {
             #"{"policies":{"default":{"delay":{"type":"schedule","delays":["20ms","1h"],"jitter":"none"}}}}"#
 
         @Test(arguments: Word.allCases)
-        func theRestComesWithin100MsOfTheWordThatItsOriginIsBack(word: Word) async throws {
+        func downloadResumesWithin100MsOfOriginRecovery(word: Word) async throws {
             let scene = try await Scene(word == .retry ? RunningLayover.noTimedRetries : Self.oneTimedRetry)
             var origin = try await scene.startOrigin()
             let (layover, url) = (scene.layover, scene.url(Self.path(breaks: Self.breakCount)))
@@ -40,7 +40,8 @@ extension EndToEnd {
             Self.expect(try Self.delays(of: try await download, after: toldAt), within: Self.limit, word)
         }
 
-        /// The link is away for a while after the break. Nothing falls due by itself: the monitor that sees the link wakes the download.
+        /// The link is away for a while after the break. No due time passes: the monitor that sees the link wakes the
+        /// download.
         ///
         /// - Parameters:
         ///   - debounce: For so long changes of links are gathered before they count (`reachability.debounce`, 500 ms by default). A way
@@ -48,7 +49,7 @@ extension EndToEnd {
         ///   - breaks: Of one link, which has to wait longer where it flaps.
         ///   - links: A link that has just come up may lose the first packet, which is sent again after a second.
         @Test(arguments: [(0, breakCount, 1), (500, 1, 3)])
-        func theRestComesWithin100MsOnceTheLinkIsBack(debounceMilliseconds debounce: Int, breaks: Int, links: Int) async throws {
+        func downloadResumesWithin100MsOfLinkRecovery(debounceMilliseconds debounce: Int, breaks: Int, links: Int) async throws {
             if let refusal = await NetworkPair.refusal() {
                 print("SKIPPED: no real network outage, this process may not make network namespaces: \(refusal)")
                 return
@@ -108,7 +109,8 @@ extension EndToEnd {
         private static func waitingDownload(in layover: RunningLayover, parts: Int, _ kind: String?) async throws -> String {
             let listing = try await layover.waitForPending("the download waits behind part \(parts)") { pending in
                 pending.data.contains {
-                    $0.state == "waiting" && $0.resume?.done == parts * TimedDownload.partByteCount && (kind == nil || $0.lastFailure?.kind == kind)
+                    $0.state == "waiting" && $0.resume?.done == parts * TimedDownload.partByteCount
+                        && (kind == nil || $0.lastFailure?.kind == kind)
                 }
             }
             return try #require(listing.data.first).id
@@ -117,7 +119,9 @@ extension EndToEnd {
         /// Every byte came; answers with the seconds until the rest came after each break.
         private static func delays(of download: TimedDownload, after toldAt: [Double]) throws -> [Double] {
             try #require(download.partsBeganAt.count == toldAt.count + 1)
-            #expect(download.body == Data((0..<download.partsBeganAt.count * TimedDownload.partByteCount).map { UInt8(truncatingIfNeeded: $0) }))
+            #expect(
+                download.body == Data((0..<download.partsBeganAt.count * TimedDownload.partByteCount).map { UInt8(truncatingIfNeeded: $0) })
+            )
             return zip(download.partsBeganAt.dropFirst(), toldAt).map { $0 - $1 }
         }
 

@@ -14,7 +14,7 @@ extension EndToEnd {
             #expect(count >= 12)
         }
 
-        /// Its origin gives up while bytes are still on their way to the client: they are not asked for again.
+        /// The origin breaks off while bytes are still on their way to the client: they are not requested again.
         @Test func slowClientGetsEveryByteOnce() async throws {
             let count = try await Self.expectEveryByte(
                 of: 6 << 20, breakingAfter: (256 << 10)...(2 << 20),

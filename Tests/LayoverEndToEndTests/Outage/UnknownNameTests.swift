@@ -3,9 +3,9 @@ import LayoverTestSupport
 import Testing
 
 extension EndToEnd {
-    /// That a name does not exist is a response while the network is there, and not to be believed while it is away.
+    /// An unknown name is a final answer while the network is up, and no evidence while the network is away.
     @Suite struct UnknownName {
-        /// What a request to the mistyped name is told in the end.
+        /// The final problem of a request to the mistyped name.
         private struct Refusal: Decodable {
             var kind: String
             var phase: String
@@ -47,7 +47,7 @@ extension EndToEnd {
         ) async throws {
             try await NamedOrigin.run(place, RunningLayover.noTimedRetries) { scene in
                 let layover = scene.layover
-                // What was learnt of the name before must not hide the outage.
+                // Addresses from an earlier lookup must not hide the outage.
                 try await layover.curl("--fail", scene.url("/echo?before")).succeed()
                 try await scene.goAway(side)
                 let good = try Self.startGoodClients(of: scene)

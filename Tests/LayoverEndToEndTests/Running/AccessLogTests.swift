@@ -78,7 +78,8 @@ extension EndToEnd {
             #expect(quick.attempts == 1 && quick.waited == 0 && quick.entry == nil && quick.evidence == nil && quick.sent > 0)
             #expect((quick.upstreamHead ?? -1) >= 0 && (quick.upstream ?? -1) >= (quick.upstreamHead ?? 0))
             let tunnel = try await scene.layover.exchange(
-                "CONNECT 127.0.0.1:\(scene.port.number) HTTP/1.1\r\nHost: x\r\n\r\nGET /echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                "CONNECT 127.0.0.1:\(scene.port.number) HTTP/1.1\r\nHost: x\r\n\r\nGET /echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+            )
             #expect(tunnel.status == 200)
             let connect = try await line(scene, "the tunnel") { $0.method == "CONNECT" }
             #expect(connect.url == "127.0.0.1:\(scene.port.number)" && connect.status == 200 && connect.outcome == "done")
@@ -106,11 +107,12 @@ extension EndToEnd {
             let line = try await FolderWatch(scene.layover.folder.url).first("a line") {
                 scene.layover.process.output.split(separator: "\n").first.map(String.init)
             }
-            let form = #/127\.0\.0\.1 - - \[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d \+0000\] "GET http://\S+ HTTP/1\.1" 200 \d+ "-" "a\\"b" .* outcome=done .*/#
+            let form =
+                #/127\.0\.0\.1 - - \[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d \+0000\] "GET http://\S+ HTTP/1\.1" 200 \d+ "-" "a\\"b" .* outcome=done .*/#
             #expect(line.wholeMatch(of: form) != nil, "\(line)")
         }
 
-        @Test func thereIsNoneUnlessItIsWanted() async throws {
+        @Test func accessLogIsOffByDefault() async throws {
             let scene = try await Scene()
             let origin = try await scene.startOrigin()
             defer { withExtendedLifetime(origin) {} }

@@ -10,7 +10,10 @@ extension EndToEnd {
             let portFile = folder.file("ports.json")
             let process = try Command(
                 RunningLayover.binary,
-                ["run", "--config", folder.file("config.json").path, "--listen", "127.0.0.1:0", "--admin", "unix:\(folder.file("a.sock").path)"]
+                [
+                    "run", "--config", folder.file("config.json").path, "--listen", "127.0.0.1:0", "--admin",
+                    "unix:\(folder.file("a.sock").path)",
+                ]
             )
             .with(["STATE_DIRECTORY": folder.url.path, "RUNTIME_DIRECTORY": folder.url.path]).start(in: folder)
             _ = try await FolderWatch(folder.url).first("Layover listens", within: .seconds(30)) {
@@ -20,9 +23,9 @@ extension EndToEnd {
             return process
         }
 
-        @Test func ownerCommandsItAndNobodyElse() async throws {
+        @Test func adminSocketTakesCommandsOfItsOwnerOnly() async throws {
             let folder = try TemporaryFolder()
-            // What an earlier run left is replaced.
+            // The socket of an earlier run is replaced.
             for _ in 1...2 {
                 let process = try await start(in: folder)
                 let path = folder.file("a.sock").path

@@ -57,7 +57,7 @@ extension EndToEnd {
             try await expectTwoAttempts(of: entry.id, in: again.layover)
         }
 
-        /// What the attempt proved comes from its worker, a moment after the end; then all agree.
+        /// The evidence of the attempt comes from its worker, a moment after the end; then all views agree.
         private func expectTwoAttempts(of id: String, in layover: RunningLayover) async throws {
             let path = "/v1/pending/\(id)"
             let explanation = try await onOwnThread { [admin = layover.admin] in

@@ -3,7 +3,7 @@ import LayoverTestSupport
 import Testing
 
 extension EndToEnd {
-    /// What the command line prints and how it exits, for people and for scripts.
+    /// Output and exit status of the command line, for people and for scripts.
     @Suite struct CommandLineAnswers {
         // MARK: Ids
 

@@ -6,7 +6,7 @@ extension EndToEnd {
     /// The commands that steer a running proxy, and the admin API that they go through.
     @Suite struct Commands {
         @Test func retryAllSendsWaitingRequests() async throws {
-            // Nothing but a person ends the wait after a status before its time.
+            // Only a person can end the wait after a status before its time.
             let scene = try await Scene(
                 #"{"policies":{"default":{"retryOn":["503"],"delay":{"type":"constant","every":"1h","jitter":"none"}}}}"#)
             let origin = try await scene.startOrigin()
@@ -57,7 +57,7 @@ extension EndToEnd {
             let client = scene.layover.curl(url)
             let started = try await onOwnThread {
                 let events = try admin.events()
-                // What follows happens after the stream stands: its first event is the snapshot.
+                // The stream must be open before the next steps: its first event is the snapshot.
                 _ = try events.next("snapshot")
                 let running = try client.start()
                 _ = try events.next("request.parked", holding: "/echo?event")

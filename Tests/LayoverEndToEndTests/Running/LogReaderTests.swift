@@ -8,7 +8,7 @@ extension EndToEnd {
         enum Reader: String, CaseIterable, Sendable {
             case diskIsFull = #"exec "$@" 2>/dev/full"#
             case isGone = #"mkfifo reader; head -n 1 reader >/dev/null & exec "$@" 2>reader"#
-            /// It holds the reading end itself (fifo(7)), and never reads.
+            /// The shell holds the reading end itself (fifo(7)), and never reads.
             case stalls = #"mkfifo reader; exec "$@" 2<>reader"#
         }
 

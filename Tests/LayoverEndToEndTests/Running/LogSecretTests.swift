@@ -3,7 +3,7 @@ import LayoverTestSupport
 import Testing
 
 extension EndToEnd {
-    /// What of the secrets of a real run is in its log, at the level that says most.
+    /// No secret of a real run is in its log at the most detailed level.
     @Suite struct LogSecrets {
         /// One for each place that a configuration or a request has for a secret.
         private static let configuration = """

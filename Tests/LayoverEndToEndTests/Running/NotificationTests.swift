@@ -55,7 +55,8 @@ extension EndToEnd {
             #expect(entry.url == "http://127.0.0.1:\(port.number)", "the path is a secret")
             await layover.kill()
             _ = await waits.result()
-            for case let file as URL in try #require(FileManager.default.enumerator(at: layover.folder.url, includingPropertiesForKeys: nil))
+            for case let file as URL in try #require(
+                FileManager.default.enumerator(at: layover.folder.url, includingPropertiesForKeys: nil))
             where file.lastPathComponent != "config.json" {
                 let bytes = try? Data(contentsOf: file)
                 #expect(bytes?.range(of: Data("hush".utf8)) == nil, "\(file.lastPathComponent)")
@@ -63,7 +64,7 @@ extension EndToEnd {
 
             let again = try await RunningLayover.start(in: layover.folder)
             let receiver = try await RunningReceiver.start(port: port)
-            // It may have gone by itself, with the canary: then no request matches.
+            // The ticket may have been sent already, with the canary: then no request matches.
             _ = try await again.command("retry", "--all").run()
             let record = try await receiver.waitForEvent("it arrives") { $0.type == "incident.opened" }
             #expect(record.isSigned && record.target == "/hook/hush?x=1", "signed at the time of its attempt")
@@ -105,7 +106,9 @@ extension EndToEnd {
             #expect(byteCount > 0)
             #expect(try await spoolUse(layover) == byteCount)
             try await layover.command("retry", entry.id).succeed()
-            try await layover.waitForPending("it was tried again") { $0.data.contains { $0.id == entry.id && $0.attempts > entry.attempts } }
+            try await layover.waitForPending("it was tried again") {
+                $0.data.contains { $0.id == entry.id && $0.attempts > entry.attempts }
+            }
             #expect(try await spoolUse(layover) == byteCount, "an attempt counts nothing")
             await layover.kill()
             _ = await waits.result()
@@ -128,8 +131,8 @@ extension EndToEnd {
             try await expectNoSpoolUse(again)
         }
 
-        /// A request whose fate is unknown asks, and its order waits.
-        @Test func decisionIsTold() async throws {
+        /// A request that may have been applied is undecided, and a notification reports it.
+        @Test func decisionIsNotified() async throws {
             let receiver = try await RunningReceiver.start()
             let layover = try await RunningLayover.start(Self.configuration(port: receiver.port))
             let origin = try await RunningOrigin.start(in: try TemporaryFolder())
@@ -142,7 +145,7 @@ extension EndToEnd {
             _ = await sent.result()
         }
 
-        /// What a notification needs may hang: nobody waits for it.
+        /// The receiver and the command of notifications may hang: no request waits for them.
         @Test func hangingReceiverAndCommandHoldUpNobody() async throws {
             let deaf = try DeafOrigin()
             let layover = try await RunningLayover.start(
@@ -150,7 +153,9 @@ extension EndToEnd {
             let origin = try await RunningOrigin.start(in: try TemporaryFolder())
             let closed = try ReservedPort()
             let waits = try layover.curl("http://127.0.0.1:\(closed.number)/").start()
-            try await layover.waitForPending("the notification is under way") { $0.data.contains { $0.method == "POST" && $0.state == "attempting" } }
+            try await layover.waitForPending("the notification is under way") {
+                $0.data.contains { $0.method == "POST" && $0.state == "attempting" }
+            }
             try await layover.curl("--fail", "--max-time", "5", "http://127.0.0.1:\(origin.port)/echo").succeed()
             try await layover.command("cancel", "--all").succeed()
             _ = await waits.result()

@@ -108,7 +108,7 @@ extension EndToEnd {
             #expect(stage.origin.records.count == 1)
         }
 
-        @Test func hangFreezesAndStops() async throws {
+        @Test func hangFreezesTheTunnelUntilTheRehearsalStops() async throws {
             let stage = try await Self.stage()
             try await stage.layover.command("rehearse", "localhost", "hang").succeed()
             try stage.ask()

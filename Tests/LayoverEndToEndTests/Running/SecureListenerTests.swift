@@ -64,7 +64,7 @@ extension EndToEnd {
             withExtendedLifetime(origin) {}
         }
 
-        @Test func whatIsOursIsNamedByHTTPS() async throws {
+        @Test func addressesOfTheProxyItselfUseHTTPS() async throws {
             let secure = try await SecureScene()
             let layover = secure.scene.layover
             #expect(try await layover.command("env").run().output.contains("https://127.0.0.1:\(layover.proxyPort)"))
@@ -98,7 +98,8 @@ extension EndToEnd {
                 return try await Command("sh", ["-c", line]).succeed().output
             }
             let first = try await serial()
-            _ = try await TestAuthority.identity(in: secure.files, signedBy: secure.authority.certificate, key: secure.files.file("ca.key").path)
+            _ = try await TestAuthority.identity(
+                in: secure.files, signedBy: secure.authority.certificate, key: secure.files.file("ca.key").path)
             #expect(try await serial() == first)
             #expect(try await layover.command("reload").run().status == 0)
             let second = try await serial()
@@ -114,7 +115,9 @@ extension EndToEnd {
             let secure = try await SecureScene()
             let plain = try await Command("curl", ["--silent", "--proxy", secure.scene.layover.proxyURL, secure.scene.url("/echo")]).run()
             #expect(plain.status != 0)
-            #expect(try await secure.curl("--fail", "--proxy-insecure", secure.proxyURL.replacing("https://", with: "https://x@") + "/").run().status != 0)
+            #expect(
+                try await secure.curl("--fail", "--proxy-insecure", secure.proxyURL.replacing("https://", with: "https://x@") + "/").run()
+                    .status != 0)
             // The others are served on.
             let origin = try await secure.scene.startOrigin()
             #expect(try await secure.curl("--fail", secure.scene.url("/echo")).run().status == 0)

@@ -3,8 +3,8 @@ import LayoverTestSupport
 import Testing
 
 extension EndToEnd {
-    /// What a service manager (systemd) is told, and the sockets that it gives. Its side is played by a few lines of Python, with the same
-    /// system calls.
+    /// Messages to a service manager (systemd), and sockets from it. The manager is played by a few lines of Python,
+    /// with the same system calls.
     @Suite struct ServiceManagerTests {
         /// Takes datagrams on the socket in its argument and prints each as a line.
         private static let receiver = """
@@ -48,16 +48,22 @@ extension EndToEnd {
             let closed = try ReservedPort()
             let layover = try await RunningLayover.start(
                 RunningLayover.noTimedRetries, environment: ["NOTIFY_SOCKET": name, "WATCHDOG_USEC": "200000"])
-            _ = try await lines(receiver, in: folder, "readiness") { $0.contains("READY=1") && $0.contains { $0.contains("STATUS=nothing waits, ") } }
+            _ = try await lines(receiver, in: folder, "readiness") {
+                $0.contains("READY=1") && $0.contains { $0.contains("STATUS=nothing waits, ") }
+            }
             let curl = try layover.curl("http://127.0.0.1:\(closed.number)/").start()
             _ = try await lines(receiver, in: folder, "the status") { $0.contains { $0.contains("STATUS=1 waiting") } }
             // Signs of life come twice in the time after which it counts as dead.
             let before = receiver.output.components(separatedBy: "WATCHDOG=1").count
-            _ = try await lines(receiver, in: folder, "signs of life") { $0.joined().components(separatedBy: "WATCHDOG=1").count > before + 3 }
+            _ = try await lines(receiver, in: folder, "signs of life") {
+                $0.joined().components(separatedBy: "WATCHDOG=1").count > before + 3
+            }
             _ = try await layover.call("PUT", "/v1/reachability", json: #"{"mode":"offline"}"#)
             _ = try await lines(receiver, in: folder, "offline") { $0.contains { $0.contains(", offline since ") } }
             layover.process.signal(SIGHUP)
-            let reloaded = try await lines(receiver, in: folder, "the reload") { $0.contains { $0.hasPrefix("RELOADING=1|MONOTONIC_USEC=") } && $0.last != nil }
+            let reloaded = try await lines(receiver, in: folder, "the reload") {
+                $0.contains { $0.hasPrefix("RELOADING=1|MONOTONIC_USEC=") } && $0.last != nil
+            }
             #expect(reloaded.count { $0 == "READY=1" } >= 1)
             _ = try await lines(receiver, in: folder, "the end of the reload") { $0.count { $0 == "READY=1" } == 2 }
             layover.process.signal(SIGTERM)
@@ -71,7 +77,7 @@ extension EndToEnd {
             try folder.write("{}", to: "config.json")
             let origin = try await RunningOrigin.start(in: folder)
             let layover = try await RunningLayover.start(in: folder, under: ["python3", "-c", Self.activator, "127.0.0.2", "0", "listen"])
-            // Whatever --listen says.
+            // The address of the socket counts, whatever --listen is.
             let proxy = "http://127.0.0.2:\(layover.proxyPort)"
             let answer = try await Command("curl", ["--silent", "--proxy", proxy, "http://127.0.0.1:\(origin.port)/"]).run()
             #expect(answer.status == 0)

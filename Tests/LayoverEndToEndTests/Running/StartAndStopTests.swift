@@ -33,7 +33,7 @@ extension EndToEnd {
             #expect(result.output == "50000000")
         }
 
-        @Test func logSaysWhatTheEndWaitsFor() async throws {
+        @Test func logNamesWhatDelaysTheStop() async throws {
             let scene = try await Scene(#"{"timeouts":{"drain":"60s"}}"#)
             let origin = try await scene.startOrigin()
             let client = try scene.layover.curl("--output", "/dev/null", scene.url("/stalled/500000")).start()
@@ -104,7 +104,7 @@ extension EndToEnd {
             #expect(check.errors.hasSuffix(".\n") && check.errors.split(separator: "\n").count == 1, "\(check)")
         }
 
-        @Test func configurationInTheCurrentFolderThatIsNotReadIsTold() async throws {
+        @Test func ignoredConfigurationInTheCurrentFolderIsReported() async throws {
             let folder = try TemporaryFolder()
             let file = try folder.write("{}", to: "config.json")
             var command = Command(RunningLayover.binary, ["check-config"])

@@ -24,7 +24,8 @@ struct UserCommandTests {
         #expect(added.status == 0)
         #expect(added.errors == "")
         let once = try text(folder)
-        #expect(once.hasPrefix("{\n   \"log\" : {\"level\":\"warning\"},\n   \"proxy\": { \"identity\":  \"me\", \"users\": {\"alice\":\"$y$"))
+        #expect(
+            once.hasPrefix("{\n   \"log\" : {\"level\":\"warning\"},\n   \"proxy\": { \"identity\":  \"me\", \"users\": {\"alice\":\"$y$"))
         #expect(try FileManager.default.attributesOfItem(atPath: folder.file("config.json").path)[.posixPermissions] as? Int == 0o640)
 
         let taken = try await user(["add", "alice"], in: folder, password: "other")
@@ -43,7 +44,7 @@ struct UserCommandTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { $0.hasSuffix(".new") } == [])
     }
 
-    @Test func whatCannotBeDoneIsSaidAndChangesNothing() async throws {
+    @Test func invalidUserCommandIsReportedAndChangesNothing() async throws {
         let folder = try TemporaryFolder()
         let sound = #"{"proxy": {"listen": "0.0.0.0:0"}}"#
         try folder.write(sound, to: "config.json")

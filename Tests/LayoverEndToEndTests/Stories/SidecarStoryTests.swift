@@ -40,7 +40,7 @@ extension EndToEnd {
 
         /// 47 to 57 of 60 clients were handed the 503.
         @Test(arguments: ["ratelimited", "sidecar"])
-        func nobodyIsHandedThe503OfABusyServer(policy: String) async throws {
+        func noClientGetsThe503OfABusyServer(policy: String) async throws {
             let port = try ReservedPort()
             let herd = try await Herd.run(try await layover(policy), port: port, "--clients 60 --refusals 2 --status 503")
             #expect(herd.statuses == ["200": 60])

@@ -46,13 +46,14 @@ extension EndToEnd {
                 "/usr/bin/python3", "-m", "pip", "install", "--quiet", "--isolated", "--retries", "0", "--no-deps", "--no-cache-dir",
                 "--disable-pip-version-check", "--proxy", layover.proxyURL, "--trusted-host", NetworkPair.farAddress,
                 "--index-url", "\(url)/simple/", "--target", target, "layover-demo")
-            let commands = try [pip.start()] + (1...3).map { try layover.curl("--fail", "\(url)/echo?file=\($0)").start() }
+            let commands =
+                try [pip.start()] + (1...3).map { try layover.curl("--fail", "\(url)/echo?file=\($0)").start() }
                 + [layover.curl("--fail", "--data", "review=1", "\(url)/echo?comment").start()]
             let waiting = try await layover.waitForPending("all wait", within: .seconds(30)) { $0.waitingCount == commands.count }
             #expect(waiting.data.allSatisfy { $0.waitingFor == "network" || $0.waitingFor == "origin" })
             let words = try await layover.command("explain", try #require(waiting.data.first).id).succeed().output
             #expect(words.contains("Waits until"), "\(words)")
-            // It makes the outage long too: the kernel passes on changes of a link once a second only.
+            // This wait also makes the outage long enough: the kernel reports changes of a link only once a second.
             let impatient = try await layover.curl("--max-time", "2.5", "\(url)/echo?impatient").run()
             #expect(impatient.status == 28, "\(impatient)")
 
@@ -162,7 +163,7 @@ extension EndToEnd {
             }
             let listing = try await layover.waitForPending("the pause is shown") { $0.data.contains { $0.waitingFor == "pause" } }
             let words = try await layover.command("explain", try #require(listing.data.first).id).run()
-            // It may be over before it is asked about.
+            // The pause may be over before the request for it.
             #expect(words.status != 0 || words.output.contains("pause") || words.output.contains("429"), "\(words)")
             let result = try await herd.value
             print("story 5: the longest of 30 waits was \(result.longest) s")

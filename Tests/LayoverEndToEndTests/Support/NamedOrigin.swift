@@ -9,7 +9,7 @@ struct NamedOrigin {
         /// Like the stub of a desktop: it answers always, and knows no name while the cable is pulled.
         case onThisMachine
 
-        /// What a lookup comes to while the cable is pulled, in Layover's words.
+        /// The failure of a lookup while the cable is pulled, in Layover's terms.
         var wordInOutage: String {
             switch self {
             case .acrossTheCable: "no resolver answered"

@@ -1,6 +1,6 @@
 /// When the origin is there.
 enum OriginTiming: CaseIterable {
     case already
-    /// Its port refuses until the client's request is seen in the pending set.
+    /// The port of the origin refuses until the client's request is in the pending set.
     case later
 }

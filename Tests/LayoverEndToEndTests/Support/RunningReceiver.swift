@@ -23,7 +23,7 @@ final class RunningReceiver: Sendable {
         var limit: Limit?
         var more: [Event]?
 
-        /// It and those that are told with it.
+        /// This event and the events in `more`.
         var all: [Event] { [self] + (more ?? []) }
     }
 
@@ -44,7 +44,7 @@ final class RunningReceiver: Sendable {
         self.log = log
     }
 
-    /// - Parameter port: Nil: a free one.
+    /// - Parameter port: Default (nil): a free port.
     static func start(port: ReservedPort? = nil) async throws -> RunningReceiver {
         let folder = try TemporaryFolder()
         let (portFile, log) = (folder.file("port"), folder.file("log"))
@@ -62,7 +62,7 @@ final class RunningReceiver: Sendable {
         return RunningReceiver(port: number, process: process, log: log)
     }
 
-    /// What it got so far.
+    /// Notifications so far.
     var records: [Record] {
         let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
         return text.split(separator: "\n").compactMap { try? JSONDecoder().decode(Record.self, from: Data($0.utf8)) }

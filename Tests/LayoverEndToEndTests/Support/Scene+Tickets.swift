@@ -43,6 +43,6 @@ extension Scene {
 }
 
 extension RunningOrigin {
-    /// What it received, as `METHOD target`, in order.
+    /// Requests that the origin received, as `METHOD target`, in order.
     var requests: [String] { records.map { "\($0.method) \($0.target)" } }
 }

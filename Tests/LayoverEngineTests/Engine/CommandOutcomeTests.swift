@@ -66,8 +66,9 @@ struct CommandOutcomeTests {
         let (bench, _, id) = try await benchOnAFullDisk()
         bench.engine.post(
             .attemptFailed(
-                id, EngineBench.refused, .init(delay: .seconds(5), shutsGate: true),
-                AttemptTally(AttemptCounts(all: 1), automaticLeft: nil, isBodyReplayable: true)))
+                AttemptFailed(
+                    id, EngineBench.refused, .init(delay: .seconds(5), shutsGate: true),
+                    AttemptTally(AttemptCounts(all: 1), automaticLeft: nil, isBodyReplayable: true))))
         await bench.settle()
         let incident = try #require(await bench.engine.incidents().first)
         #expect(await bench.engine.command(.cancel, incident: incident.id).0 == .unsaved(Self.full))

@@ -32,7 +32,8 @@ struct RequestForwardingTests {
 
     @Test func placesOfFieldsThatAreWrittenAnewAreNoted() throws {
         let head = try requestHead(
-            "PUT / HTTP/1.1\r\nA: 1\r\nHost: a\r\nConnection: x\r\nX: 1\r\nB: 2\r\nContent-Length: 3\r\nC: 3\r\nExpect: 100-continue\r\n\r\n")
+            "PUT / HTTP/1.1\r\nA: 1\r\nHost: a\r\nConnection: x\r\nX: 1\r\nB: 2\r\nContent-Length: 3\r\nC: 3\r\nExpect: 100-continue\r\n\r\n"
+        )
         var out = RequestFields()
         let places = head.writeForwardedFields(into: &out)
         #expect(out.lines.visible == "A: 1|B: 2|C: 3|")
@@ -58,7 +59,7 @@ struct RequestForwardingTests {
         #expect(!(try forwarded(requestHead(fields: line)).contains("TE")))
     }
 
-    /// Its response is not chunked, so no trailers reach it.
+    /// The response to an HTTP/1.0 client is not chunked, so no trailers reach the client.
     @Test func teOfAnHTTP10ClientIsRemoved() throws {
         #expect(try forwarded(requestHead("GET / HTTP/1.0\r\nTE: trailers\r\nConnection: TE\r\n\r\n")) == "")
     }
@@ -82,12 +83,15 @@ struct RequestForwardingTests {
 
     @Test(arguments: ["Authorization", "COOKIE", "host", "Content-Length", "Transfer-Encoding"])
     func aRequestThatNominatesAnEssentialFieldIsRefused(name: String) throws {
-        #expect(throws: FramingError.self) { _ = try requestHead(fields: "Connection: X, \(name)", "Authorization: 1", "Content-Length: 0") }
+        #expect(throws: FramingError.self) {
+            _ = try requestHead(fields: "Connection: X, \(name)", "Authorization: 1", "Content-Length: 0")
+        }
     }
 
     @Test func aThousandNominationsAreHonoured() throws {
         let names = (0..<900).map { "x-\($0)" }
-        let text = "GET / HTTP/1.1\r\nHost: a\r\nConnection: " + names.joined(separator: ",") + "\r\n"
+        let text =
+            "GET / HTTP/1.1\r\nHost: a\r\nConnection: " + names.joined(separator: ",") + "\r\n"
             + names.map { $0 + ": 1\r\n" }.joined() + "Y: 1\r\n\r\n"
         #expect(try forwarded(requestHead(text)) == "Y: 1|")
     }

@@ -3,7 +3,7 @@ import NIOCore
 import NIOEmbedded
 import NIOHTTP1
 
-/// What another parser, NIO's (llhttp), reads in the same bytes.
+/// Result of another parser, NIO's (llhttp), for the same bytes.
 struct NIOTranscript {
     struct Message {
         var head: HTTPRequestHead
@@ -110,7 +110,7 @@ extension NIOTranscript.Message {
 }
 
 extension KnownField {
-    /// Whether a trailer of that name is left out: asked of the decoder itself.
+    /// True if the decoder itself drops a trailer of this name.
     static func isDropped(_ name: String) -> Bool {
         let body = "0\r\n\(name): 1\r\n\r\n"
         return Transcript(of: latin1(AcceptedRequest.chunkedHead + body)).messages.first?.trailers == nil

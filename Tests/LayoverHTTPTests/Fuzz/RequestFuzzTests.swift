@@ -3,7 +3,7 @@ import LayoverHTTP
 import NIOCore
 import Testing
 
-/// Whatever arrives: the decoder never crashes, says the same however the bytes were cut, hands over
+/// For every input: the decoder never crashes, says the same however the bytes were cut, hands over
 /// no byte that did not arrive, and what it accepts is read the same by NIO's decoder.
 ///
 /// `LAYOVER_FUZZ_SEED` repeats a run; `LAYOVER_FUZZ_ROUNDS` makes it longer.
@@ -57,7 +57,7 @@ struct RequestFuzzTests {
         return head.hasViaToken(latin1("me")) || Self.findsOwnVia(out.lines) ? nil : "own Via is not found"
     }
 
-    /// Whether the next proxy of our name would find itself in the Via that was written.
+    /// True if the next proxy with our name would find itself in this Via.
     private static func findsOwnVia(_ lines: ByteBuffer) -> Bool {
         let via = lines.readableBytesView.split(separator: 0).last.map(Array.init) ?? []
         var input = ByteBuffer(bytes: latin1("GET / HTTP/1.1\r\nHost: a\r\n") + via + latin1("\r\n\r\n"))

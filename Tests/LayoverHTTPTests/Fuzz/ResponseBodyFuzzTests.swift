@@ -4,7 +4,7 @@ import LayoverTestSupport
 import NIOCore
 import Testing
 
-/// Whatever body an upstream sends: no size or length traps, what is said does not depend on how the bytes were cut, and
+/// For every body of an upstream: no size or length traps, what is said does not depend on how the bytes were cut, and
 /// a body that is whole comes out as it went in.
 ///
 /// `LAYOVER_FUZZ_SEED` repeats a run; `LAYOVER_FUZZ_ROUNDS` makes it longer.
@@ -117,12 +117,15 @@ private struct ResponseBodyMutator {
 
     private static let sizes = [
         "", "0", "00", "1", "-1", "+1", " 5", "5 ", "0x5", "5;", "5;=", "g", "7fffffff", "80000000", "ffffffff", "100000000",
-        "fffffffffffffff", "FFFFFFFFFFFFFFE", "1000000000000000", "7ffffffffffffffe", "7fffffffffffffff", "8000000000000000", "ffffffffffffffff",
-        "10000000000000000", "000000000000005", "0000000000000005", "5;a=\"", "5;a=\"\\", String(repeating: "0", count: 1_022), "5;" + String(repeating: "a", count: 1_100),
+        "fffffffffffffff", "FFFFFFFFFFFFFFE", "1000000000000000", "7ffffffffffffffe", "7fffffffffffffff", "8000000000000000",
+        "ffffffffffffffff",
+        "10000000000000000", "000000000000005", "0000000000000005", "5;a=\"", "5;a=\"\\", String(repeating: "0", count: 1_022),
+        "5;" + String(repeating: "a", count: 1_100),
     ]
     private static let lengths = [
         "0", "1", "5", "00000000000000000000005", "-1", "+5", " ", "", "5,5", "0x5", "2147483648", "4294967296", "9007199254740993",
-        "999999999999999999", "9223372036854775806", "9223372036854775807", "9223372036854775808", "18446744073709551615", "18446744073709551616", "1e3",
+        "999999999999999999", "9223372036854775806", "9223372036854775807", "9223372036854775808", "18446744073709551615",
+        "18446744073709551616", "1e3",
     ]
     private static let extensions = ["", "", ";a", ";a=b", ";a=\"x; y\\\"\"", ";a;b=1;c=\"\""]
 

@@ -16,20 +16,23 @@ struct ResponseDifferentialTests {
         "HTTP/1.1 103 Early\r\nLink: <a>\r\n\r\nHTTP/1.1 404 No\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nX-T: 1\r\n\r\n",
         "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\nContent-Length: 7\r\nSet-Cookie: a=b\r\n\r\n",
         "HTTP/1.1 204 No Content\r\nKeep-Alive: timeout=5\r\nEmpty:\r\n\r\n",
-        "HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nabc", "HTTP/1.1 500 Oh no\r\nTransfer-Encoding: Chunked\r\n\r\na\r\n0123456789\r\n0\r\n\r\n",
+        "HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nabc",
+        "HTTP/1.1 500 Oh no\r\nTransfer-Encoding: Chunked\r\n\r\na\r\n0123456789\r\n0\r\n\r\n",
         "HTTP/1.1 200\r\nContent-Length: 1\r\n\r\na",
         // Forms that are taken of responses only.
-        "HTTP/1.1 200 OK\r\nX-A : 1\r\nContent-Length : 2, 2\r\nContent-Length: 2\r\n\r\nab", "HTTP/1.0 200 OK\nX: y\nContent-Length: 2\n\nab",
+        "HTTP/1.1 200 OK\r\nX-A : 1\r\nContent-Length : 2, 2\r\nContent-Length: 2\r\n\r\nab",
+        "HTTP/1.0 200 OK\nX: y\nContent-Length: 2\n\nab",
         "HTTP/1.2 200\r\nTransfer-Encoding: identity\r\nContent-Length: 1\r\n\r\na",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding : chunked\r\n\r\n3  \r\nabc\r\n2 ; x = y ;z\r\nde\r\n0  \r\nX-T : 1\r\n\r\n",
     ].map(latin1)
 
     static let pieces = [
         "\r\n", "\n", "\r", " ", "\t", "\0", ":", ",", ";", "0", "1", "a", "f", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n",
-        "Transfer-Encoding: gzip, chunked\r\n", "Connection: close\r\n", "HTTP/1.1 ", "100 Continue\r\n\r\n", "0\r\n\r\n", "\u{80}", "X: y\r\n", "Transfer-Encoding: identity\r\n", " :", ", 5",
+        "Transfer-Encoding: gzip, chunked\r\n", "Connection: close\r\n", "HTTP/1.1 ", "100 Continue\r\n\r\n", "0\r\n\r\n", "\u{80}",
+        "X: y\r\n", "Transfer-Encoding: identity\r\n", " :", ", 5",
     ].map(latin1)
 
-    @Test func whatIsAcceptedIsReadByLlhttpInTheSameWay() throws {
+    @Test func acceptedResponseIsReadTheSameByLlhttp() throws {
         let environment = ProcessInfo.processInfo.environment
         let seed = environment["LAYOVER_FUZZ_SEED"].flatMap(UInt64.init) ?? .random(in: 0...(.max))
         let roundCount = environment["LAYOVER_FUZZ_ROUNDS"].flatMap(Int.init) ?? 10_000
@@ -72,7 +75,7 @@ struct ResponseDifferentialTests {
     }
 }
 
-/// What NIO's decoder reads in the same bytes.
+/// Result of NIO's decoder for the same bytes.
 private struct OtherReading {
     var statuses: [Int] = []
     var body: [UInt8] = []
@@ -99,7 +102,7 @@ private struct OtherReading {
         _ = try? channel.finish(acceptAlreadyClosed: true)
     }
 
-    /// In what this reading differs from ours, or nil. What llhttp refuses is no second reading.
+    /// The difference between this result and ours; nil if none. Input that llhttp refuses is not compared.
     func difference(from ours: DecodedResponse) -> String? {
         if error != nil, statuses.count < ours.statuses.count || !isComplete { return nil }
         if statuses != ours.statuses { return "heads \(statuses), not \(ours.statuses)" }

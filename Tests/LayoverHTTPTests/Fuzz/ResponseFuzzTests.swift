@@ -4,7 +4,7 @@ import LayoverTestSupport
 import NIOCore
 import Testing
 
-/// Whatever an upstream sends: nothing crashes, and a head that goes on is well-formed, contains
+/// For every response of an upstream: nothing crashes, and a head that goes on is well-formed, contains
 /// nothing that frames or concerns the connection, and stays as it is when it is read again.
 ///
 /// `LAYOVER_FUZZ_SEED` repeats a run; `LAYOVER_FUZZ_ROUNDS` makes it longer.
@@ -17,7 +17,8 @@ struct ResponseFuzzTests {
     ].map(latin1)
 
     static let pieces = [
-        "\r\n", "\n", "\r", " ", "\t", "\0", ":", ",", "Connection: X-B, Via\r\n", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", "HTTP/1.1 ", "103", "99", "\u{80}",
+        "\r\n", "\n", "\r", " ", "\t", "\0", ":", ",", "Connection: X-B, Via\r\n", "Content-Length: 5\r\n",
+        "Transfer-Encoding: chunked\r\n", "HTTP/1.1 ", "103", "99", "\u{80}",
         "Upgrade: x\r\n", "Proxy-Authenticate: y\r\n", " folded\r\n",
     ].map(latin1)
 

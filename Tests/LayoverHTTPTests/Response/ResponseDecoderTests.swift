@@ -8,15 +8,16 @@ struct ResponseDecoderTests {
         DecodedResponse(of: latin1(text), isHeadRequest: isHeadRequest, cuts: cuts)
     }
 
-    @Test(arguments: [
-        ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", [200], "ok", true),
-        ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", [200], "", true),
-        ("HTTP/1.1 204 No Content\r\n\r\n", [204], "", true),
-        ("HTTP/1.1 103 Early\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", [103, 200], "ok", true),
-        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\no\r\n1;a=b\r\nk\r\n0\r\n\r\n", [200], "ok", true),
-        ("HTTP/1.0 200 OK\r\n\r\nok", [200], "ok", false),
-        ("HTTP/1.1 200 OK\r\n\r\nok", [200], "ok", false),
-    ] as [(String, [Int], String, Bool)])
+    @Test(
+        arguments: [
+            ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", [200], "ok", true),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", [200], "", true),
+            ("HTTP/1.1 204 No Content\r\n\r\n", [204], "", true),
+            ("HTTP/1.1 103 Early\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", [103, 200], "ok", true),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\no\r\n1;a=b\r\nk\r\n0\r\n\r\n", [200], "ok", true),
+            ("HTTP/1.0 200 OK\r\n\r\nok", [200], "ok", false),
+            ("HTTP/1.1 200 OK\r\n\r\nok", [200], "ok", false),
+        ] as [(String, [Int], String, Bool)])
     func responseIsReadTheSameWayHoweverItIsCut(text: String, statuses: [Int], body: String, isComplete: Bool) {
         let whole = decode(text)
         #expect(whole.statuses == statuses)
@@ -87,10 +88,13 @@ struct ResponseDecoderTests {
         }
     }
 
-    @Test func decoderIsAsGoodAsNewAfterReset() {
+    @Test func resetClearsAllStateOfTheDecoder() {
         var decoder = ResponseDecoder()
         var input = ByteBuffer(string: "HTTP/1.1 200 OK\nX")
-        #expect(throws: FramingError.self) { decoder.reset(isHeadRequest: false); _ = try decoder.next(&input) }
+        #expect(throws: FramingError.self) {
+            decoder.reset(isHeadRequest: false)
+            _ = try decoder.next(&input)
+        }
         #expect(throws: FramingError.self) { _ = try decoder.next(&input) }
         var good = ByteBuffer(string: "HTTP/1.1 204 OK\r\n\r\n")
         decoder.reset(isHeadRequest: false)

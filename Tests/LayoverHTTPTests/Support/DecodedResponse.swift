@@ -27,7 +27,7 @@ struct DecodedResponse: Equatable {
         }
         isComplete = decoder.isComplete
         endsWithConnection = decoder.endsWithConnection
-        // Of an incomplete line the decoder leaves the bytes.
+        // The decoder leaves the bytes of an incomplete line in the input.
         rest = isComplete ? Array(input.readableBytesView) : []
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LayoverMonitor
 
-/// What the kernel says of real sockets that listen.
+/// Listening sockets that the kernel reports.
 struct KernelListenersTests {
     private let table = KernelListeners()
 
@@ -34,5 +34,5 @@ struct KernelListenersTests {
         _ = connection
     }
 
-    @Test(arguments: [-1, 0, 65536]) func portsThatDoNotExistHaveNone(port: Int) { #expect(table.listeners(on: port) == []) }
+    @Test(arguments: [-1, 0, 65536]) func invalidPortsHaveNoListeners(port: Int) { #expect(table.listeners(on: port) == []) }
 }

@@ -44,7 +44,7 @@ struct NetlinkMessageTests {
             ])
     }
 
-    @Test func ofAPointToPointLinkOurEndCounts() {
+    @Test func localEndOfAPointToPointLinkCounts() {
         let bytes = NetlinkBytes().address(2, [10, 0, 0, 1], prefix: 32, peer: [10, 0, 0, 2])
         #expect(bytes.parsed == [.address(link: 2, text: "10.0.0.1/32")])
     }
@@ -109,7 +109,7 @@ struct NetlinkMessageTests {
 
     // MARK: Whole datagrams
 
-    /// What Linux 6.18 said of a veth with two addresses and a default route.
+    /// Messages of Linux 6.18 about a veth with two addresses and a default route.
     @Test func aRecordedDumpIsRead() {
         let bytes = NetlinkBytes.hexadecimal(
             "50000000140002000100000000000000021880000300000008000100c000020708000200c000020709000300776972650000000008"
@@ -158,7 +158,7 @@ struct NetlinkMessageTests {
         #expect(NetlinkBytes().address(2, [192, 0, 2]).parsed.isEmpty)
     }
 
-    /// Whatever the bytes, parsing ends, and a cut message is never taken for a whole one.
+    /// Parsing ends for all bytes, and a cut message is never taken for a whole one.
     @Test func noBytesMakeItCrash() {
         let seed = UInt64.random(in: .min ... .max)
         print("seed of noBytesMakeItCrash: \(seed)")

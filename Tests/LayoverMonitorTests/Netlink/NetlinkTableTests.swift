@@ -50,7 +50,7 @@ struct NetlinkTableTests {
         #expect(gone == NetlinkTable())
     }
 
-    @Test func onlyNewsDiffers() {
+    @Test func onlyNewFactsMakeADifference() {
         let known = table(Self.up, Self.address, .defaultRoute(Self.route))
         #expect(!known.differs(by: Self.up))
         #expect(!known.differs(by: Self.address))

@@ -13,7 +13,7 @@ struct ResolverFileWatchTests {
         path = folder.file("resolv.conf").path
     }
 
-    /// Whether inotify woke the watch, and whether it found another content.
+    /// True if inotify woke the watch, and true if the content had changed.
     private func news(_ watch: inout ResolverFileWatch) -> (isAwake: Bool, hasChanged: Bool) {
         var descriptor = pollfd(fd: watch.descriptor, events: Int16(POLLIN), revents: 0)
         // inotify events are there when the call that caused them returns.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LayoverProxy
 
-/// What addresses in responses are for the client of a base URL.
+/// Addresses in responses, as a client of a base URL gets them.
 struct RouteAddressesTests {
     static func addresses(
         _ base: String = "/api", target: String = "/api/a/b?q", scheme: Origin.Scheme = .https, port: Int? = nil,
@@ -19,31 +19,39 @@ struct RouteAddressesTests {
 
     static func rewriting(_ lines: [String], by addresses: RouteAddresses) -> [String] {
         let head = ByteBuffer(string: lines.map { $0 + "\r\n" }.joined())
-        return String(buffer: addresses.rewriting(head)).split(separator: "\r\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+        return String(buffer: addresses.rewriting(head)).split(separator: "\r\n", omittingEmptySubsequences: false).dropLast().map(
+            String.init)
     }
 
     private static let place = "/.layover/route/shop"
     private static let whole = "http://localhost:8080/.layover/route/shop"
 
-    /// Nil: it stays as it is.
-    @Test(arguments: [
-        // What lies in the upstream comes to the route.
-        ("https://up.test/api/x", "\(whole)/x"), ("https://up.test/api/", "\(whole)/"), ("https://UP.test:443/api/x?y=1#z", "\(whole)/x?y=1#z"),
-        ("HTTPS://up.test/api/x", "\(whole)/x"), ("//up.test/api/x", "\(whole)/x"), ("/api/x", "\(place)/x"), ("c", "\(place)/a/c"),
-        ("./", "\(place)/a/"), ("../c?d", "\(place)/c?d"), ("?d", "\(place)/a/b?d"), ("#f", "\(place)/a/b?q#f"), ("/api/../api/x", "\(place)/x"),
-        ("https://up.test/api//x", "\(whole)//x"), ("/api/\u{E4}%2Fx y", "\(place)/\u{E4}%2Fx y"), ("/api/x?u=../..", "\(place)/x?u=../.."),
-        ("/api/~user", "\(place)/~user"),
-        // Absolute addresses of anything else stay.
-        ("https://other.test/api/x", nil), ("http://up.test/api/x", nil), ("https://up.test:444/api/x", nil), ("https://up.test/apix", nil),
-        ("https://up.test/", nil), ("https://up.test", nil), ("https://up.test.evil.test/api/x", nil), ("https://up.test@evil.test/api/x", nil),
-        ("https://u:p@up.test/api/x", nil), ("https://up.test/api/../x", nil), ("https://up.test/api", nil), ("mailto:a@up.test", nil),
-        ("javascript:alert(1)", nil), ("", nil), ("https://up.test/api/%2e%2E/x", nil), ("https://up.test/api/.%2e", nil),
-        ("https://up.test/api/..\\..\\x", nil), ("https:/api/x", nil), ("https:api", nil), ("https://[::1/api/x", nil),
-        // Relative ones that leave the upstream are absolute.
-        ("/login?next=1#n", "https://up.test/login?next=1#n"), ("../../x", "https://up.test/x"), ("//other.test/api/x", "https://other.test/api/x"),
-        ("/", "https://up.test/"), ("/api", "https://up.test/api"), ("/api/%2e%2e/x", "https://up.test/api/%2e%2e/x"),
-        ("..", "\(place)/"), ("../..", "https://up.test/"), ("\\\\evil.test", "https://up.test/api/a/\\\\evil.test"),
-    ] as [(String, String?)])
+    /// Nil if the address is not changed.
+    @Test(
+        arguments: [
+            // An address below the upstream becomes an address of the route.
+            ("https://up.test/api/x", "\(whole)/x"), ("https://up.test/api/", "\(whole)/"),
+            ("https://UP.test:443/api/x?y=1#z", "\(whole)/x?y=1#z"),
+            ("HTTPS://up.test/api/x", "\(whole)/x"), ("//up.test/api/x", "\(whole)/x"), ("/api/x", "\(place)/x"), ("c", "\(place)/a/c"),
+            ("./", "\(place)/a/"), ("../c?d", "\(place)/c?d"), ("?d", "\(place)/a/b?d"), ("#f", "\(place)/a/b?q#f"),
+            ("/api/../api/x", "\(place)/x"),
+            ("https://up.test/api//x", "\(whole)//x"), ("/api/\u{E4}%2Fx y", "\(place)/\u{E4}%2Fx y"),
+            ("/api/x?u=../..", "\(place)/x?u=../.."),
+            ("/api/~user", "\(place)/~user"),
+            // Absolute addresses of anything else stay.
+            ("https://other.test/api/x", nil), ("http://up.test/api/x", nil), ("https://up.test:444/api/x", nil),
+            ("https://up.test/apix", nil),
+            ("https://up.test/", nil), ("https://up.test", nil), ("https://up.test.evil.test/api/x", nil),
+            ("https://up.test@evil.test/api/x", nil),
+            ("https://u:p@up.test/api/x", nil), ("https://up.test/api/../x", nil), ("https://up.test/api", nil), ("mailto:a@up.test", nil),
+            ("javascript:alert(1)", nil), ("", nil), ("https://up.test/api/%2e%2E/x", nil), ("https://up.test/api/.%2e", nil),
+            ("https://up.test/api/..\\..\\x", nil), ("https:/api/x", nil), ("https:api", nil), ("https://[::1/api/x", nil),
+            // Relative ones that leave the upstream are absolute.
+            ("/login?next=1#n", "https://up.test/login?next=1#n"), ("../../x", "https://up.test/x"),
+            ("//other.test/api/x", "https://other.test/api/x"),
+            ("/", "https://up.test/"), ("/api", "https://up.test/api"), ("/api/%2e%2e/x", "https://up.test/api/%2e%2e/x"),
+            ("..", "\(place)/"), ("../..", "https://up.test/"), ("\\\\evil.test", "https://up.test/api/a/\\\\evil.test"),
+        ] as [(String, String?)])
     func addressInTheUpstreamComesToTheRoute(address: String, expected: String?) {
         for name in ["Location", "content-location"] {
             let lines = Self.rewriting(["HTTP/1.1 302 Found: it", "\(name):  \(address)", "X: 1"], by: Self.addresses())
@@ -85,10 +93,14 @@ struct RouteAddressesTests {
     }
 
     @Test(arguments: [
-        ("<https://up.test/api/x?page=2>; rel=\"next\", <https://up.test/api/x?page=9>; rel=\"last\"",
-            "<\(whole)/x?page=2>; rel=\"next\", <\(whole)/x?page=9>; rel=\"last\""),
-        ("</api/s.css>;rel=preload,,<https://other.test/>; title=\"a, <b>\\\", c\" ,\t< c >; rel=up",
-            "<\(place)/s.css>;rel=preload,,<https://other.test/>; title=\"a, <b>\\\", c\" ,\t<\(place)/a/c>; rel=up"),
+        (
+            "<https://up.test/api/x?page=2>; rel=\"next\", <https://up.test/api/x?page=9>; rel=\"last\"",
+            "<\(whole)/x?page=2>; rel=\"next\", <\(whole)/x?page=9>; rel=\"last\""
+        ),
+        (
+            "</api/s.css>;rel=preload,,<https://other.test/>; title=\"a, <b>\\\", c\" ,\t< c >; rel=up",
+            "<\(place)/s.css>;rel=preload,,<https://other.test/>; title=\"a, <b>\\\", c\" ,\t<\(place)/a/c>; rel=up"
+        ),
         ("<>; rel=self", "<>; rel=self"), ("</login>; rel=l", "<https://up.test/login>; rel=l"),
         ("</api/x", "</api/x"), ("junk, </api/x>", "junk, </api/x>"), ("</api/x>; a=\"open, </api/y>", "<\(place)/x>; a=\"open, </api/y>"),
         (",", ","), ("</api/x>\\, </api/y>", "<\(place)/x>\\, <\(place)/y>"),
@@ -99,7 +111,8 @@ struct RouteAddressesTests {
 
     @Test(arguments: [
         ("5; url=https://up.test/api/x", "5; url=\(whole)/x"), ("0;URL='/api/x' tail", "0;URL='\(place)/x' tail"),
-        ("1, url = \"c\"", "1, url = \"\(place)/a/c\""), ("3; /api/x", "3; \(place)/x"), ("5", "5"), ("5; url=https://other.test/", "5; url=https://other.test/"),
+        ("1, url = \"c\"", "1, url = \"\(place)/a/c\""), ("3; /api/x", "3; \(place)/x"), ("5", "5"),
+        ("5; url=https://other.test/", "5; url=https://other.test/"),
         ("soon; url=/api/x", "soon; url=/api/x"), ("5; url=/x", "5; url=https://up.test/x"), ("5; url=", "5; url="),
     ])
     func targetOfARefreshComesToTheRoute(value: String, expected: String) {

@@ -163,7 +163,7 @@ struct HTTP2LimitTests {
         }
     }
 
-    /// Its stream was reset: the client had no reason, and the bytes would have become U+FFFD.
+    /// The stream was reset without a reason for the client; its bytes would have become U+FFFD.
     @Test(arguments: ["GET", "HEAD", "POST"]) func responseWhoseValueIsNotUTF8IsA502ThatNamesTheField(method: String) async throws {
         try await withProxy { proxy in
             let client = try await HTTP2RawClient.connect(to: proxy)

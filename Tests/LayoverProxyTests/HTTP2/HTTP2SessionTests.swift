@@ -8,7 +8,7 @@ import Testing
 struct HTTP2SessionTests {
     private typealias Kind = HTTP2RawClient.Kind
 
-    /// What a client may send too much of, each a little more than is borne.
+    /// Floods of a client, each a little above its limit.
     private enum Flood: String, CaseIterable, CustomTestStringConvertible {
         case resets, pings, settings, priorities, emptyData, streamErrors, glitch
 

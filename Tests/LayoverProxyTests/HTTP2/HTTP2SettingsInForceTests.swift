@@ -11,7 +11,7 @@ struct HTTP2SettingsInForceTests {
     private static let ping: [UInt8] = [0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]
     private static let acknowledgement = HTTP2SettingsInForce.acknowledgement
 
-    /// What comes out where the bytes come in pieces of so many, and whether the handler is still there.
+    /// The output for input in pieces of this size, and true if the handler is still in the pipeline.
     private static func passed(_ bytes: [UInt8], piece: Int) throws -> (bytes: [UInt8], isThere: Bool) {
         let channel = EmbeddedChannel(handler: HTTP2SettingsInForce())
         for start in stride(from: 0, to: bytes.count, by: piece) {
@@ -39,13 +39,14 @@ struct HTTP2SettingsInForceTests {
         #expect(!isThere)
     }
 
-    /// It is for NIOHTTP2 to refuse that: the first frame is to be SETTINGS, and nothing was asked for.
+    /// NIOHTTP2 refuses this input: the first frame must be SETTINGS, and nothing was sent that needs an
+    /// acknowledgement.
     @Test func acknowledgementAsFirstFramePasses() throws {
         let (bytes, _) = try Self.passed(Self.preface + Self.acknowledgement, piece: 1000)
         #expect(bytes == Self.preface + Self.acknowledgement + Self.acknowledgement)
     }
 
-    /// What is like one in a payload is none.
+    /// Bytes of a payload that look like an acknowledgement do not count.
     @Test func payloadIsNotLookedAt() throws {
         let data: [UInt8] = [0, 0, 9, 0, 0, 0, 0, 0, 1] + Self.acknowledgement
         let (bytes, isThere) = try Self.passed(Self.preface + Self.settings + data, piece: 5)

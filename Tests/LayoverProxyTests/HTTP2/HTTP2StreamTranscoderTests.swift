@@ -30,7 +30,7 @@ struct HTTP2StreamTranscoderTests {
         let window = ClosedWindow()
         let channel: EmbeddedChannel
 
-        /// - Parameter isBlocked: Whether its client gives no room for bodies.
+        /// - Parameter isBlocked: True if the client gives no window for bodies.
         init(isBlocked: Bool = false) throws {
             channel = isBlocked ? EmbeddedChannel(handlers: [window, transcoder]) : EmbeddedChannel(handler: transcoder)
             try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
@@ -45,10 +45,11 @@ struct HTTP2StreamTranscoderTests {
         }
 
         func begin(_ method: String = "GET", _ more: [(String, String)] = [], endsStream: Bool = true) throws {
-            try receive([(":method", method), (":scheme", "https"), (":authority", "o.test"), (":path", "/")] + more, endsStream: endsStream)
+            try receive(
+                [(":method", method), (":scheme", "https"), (":authority", "o.test"), (":path", "/")] + more, endsStream: endsStream)
         }
 
-        /// What the connection has been given.
+        /// The bytes that the connection has received.
         var requestText: String {
             get throws {
                 var text = ""
@@ -133,17 +134,19 @@ struct HTTP2StreamTranscoderTests {
         }
     }
 
-    @Test func malformedHeadReachesNobody() throws {
+    @Test func malformedHeadIsNotForwarded() throws {
         let stream = try Stream()
         try stream.begin("GET", [("connection", "close")])
         #expect(try stream.requestText == "")
         #expect(try stream.frames == ["reset 1"])
-        // What follows is thrown away.
+        // Later frames are dropped.
         try stream.receive("x", endsStream: true)
         #expect(try stream.requestText == "")
     }
 
-    @Test(arguments: [[(":path", "/")], [("connection", "close")], [("x", "a\nb")]]) func malformedTrailersResetTheStream(fields: [(String, String)]) throws {
+    @Test(arguments: [[(":path", "/")], [("connection", "close")], [("x", "a\nb")]]) func malformedTrailersResetTheStream(
+        fields: [(String, String)]
+    ) throws {
         let stream = try Stream()
         try stream.begin("POST", endsStream: false)
         try stream.receive("a")
@@ -152,7 +155,7 @@ struct HTTP2StreamTranscoderTests {
         #expect(try stream.frames == ["reset 1"])
     }
 
-    /// Its client waits for nothing, and the origin need not be waited for (RFC 9110 section 10.1.1).
+    /// The client does not wait for a 100, and a proxy need not wait for the origin (RFC 9110 section 10.1.1).
     @Test(arguments: [nil, "3"]) func expectationIsLeftOutWhereTheBodyComesWithTheHead(length: String?) throws {
         let stream = try Stream()
         let more = [("expect", "100-continue")] + (length.map { [("content-length", $0)] } ?? [])
@@ -175,7 +178,7 @@ struct HTTP2StreamTranscoderTests {
 
     // MARK: The response
 
-    /// They would become U+FFFD.
+    /// The bytes would become U+FFFD.
     @Test func valueThatIsNotUTF8ResetsTheStreamInsteadOfBeingAltered() throws {
         let stream = try Stream()
         try stream.begin()
@@ -222,7 +225,10 @@ struct HTTP2StreamTranscoderTests {
         #expect(try stream.frames == ["headers :status=200", "data a", "headers x-sum=7 end"])
     }
 
-    @Test(arguments: ["HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"])
+    @Test(arguments: [
+        "HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+    ])
     func responseWithoutABodyIsOneFrame(text: String) throws {
         let stream = try Stream()
         try stream.begin()
@@ -262,7 +268,7 @@ struct HTTP2StreamTranscoderTests {
         #expect(try stream.frames == ["reset 7"])
     }
 
-    /// It is complete here, and not at its client.
+    /// The response is complete here, but not at its client.
     @Test func completeResponseThatIsNotSentYetIsCutOffToo() throws {
         let stream = try Stream(isBlocked: true)
         try stream.begin()

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LayoverProxy
 
-/// Whatever numbers a client or an origin sends, the proxy goes on answering: a trap would end this process.
+/// The proxy keeps answering for all numbers of clients and origins: a trap would end this process.
 ///
 /// `LAYOVER_FUZZ_SEED` repeats a run; `LAYOVER_FUZZ_ROUNDS` makes it longer.
 struct ProxyFuzzTests {
@@ -51,7 +51,8 @@ struct ProxyFuzzTests {
             try await proxy.loop.use(cache).get()
             var fuzzer = ProxyFuzzer(seed: seed)
             var tickets = [
-                try await proxy.accept(), try await proxy.accept("/b", "Layover-Policy: retrying"), try await proxy.accept("/c", "Layover-Lane: l"),
+                try await proxy.accept(), try await proxy.accept("/b", "Layover-Policy: retrying"),
+                try await proxy.accept("/c", "Layover-Lane: l"),
             ]
             var clients: [RawClient] = []
             for round in 1...roundCount {

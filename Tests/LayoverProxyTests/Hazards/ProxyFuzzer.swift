@@ -5,7 +5,8 @@ import LayoverTestSupport
 struct ProxyFuzzer {
     private var generator: SeededGenerator
 
-    /// What arithmetic trips over: the ends of Int32, UInt32, Int53, Int64 and UInt64, and texts that are nearly numbers.
+    /// Numbers that break arithmetic: the ends of Int32, UInt32, Int53, Int64 and UInt64, and texts that are nearly
+    /// numbers.
     private static let numbers = [
         "0", "1", "2", "-1", "-0", "+1", "00000000000000000000000000000001", "2147483647", "2147483648", "4294967295", "4294967296",
         "9007199254740993", "999999999999", "1000000000000", "9223372035", "9223372036", "9223372036854775", "9223372036854775806",
@@ -71,20 +72,34 @@ struct ProxyFuzzer {
     }
 
     private mutating func own(_ ticket: EntryID) -> String {
-        let id: String = pick(["\(ticket)", String("\(ticket)".dropLast()), "\(ticket)\(ticket)", number(), "%00", "~", "\(ticket)".uppercased()])
+        let id: String = pick([
+            "\(ticket)", String("\(ticket)".dropLast()), "\(ticket)\(ticket)", number(), "%00", "~", "\(ticket)".uppercased(),
+        ])
         let path: String = pick([
             "/.layover/tickets/\(id)", "/.layover/tickets/\(id)/response", "/.layover/tickets/\(id)/\(number())", "/.layover/tickets/",
             "/.layover/route/api/~key/\(number())", "/.layover/route/api/~\(number())", "/.layover/route/\(number())/x",
             "/.layover/route/open?expires=\(number())&signature=a&awsaccesskeyid=b", "/.layover/\(number())", "/\(number())", "*", "/",
         ])
-        let fields = ["Host: \(pick(["localhost", "localhost:\(number())", "[::1]:8080", "dev.test", "[\(number())]"]))", field(ticket), field(ticket)]
-        return "\(pick(["GET", "GET", "HEAD", "DELETE", "OPTIONS", "TRACE", "POST"])) \(path) HTTP/1.1\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n"
+        let fields = [
+            "Host: \(pick(["localhost", "localhost:\(number())", "[::1]:8080", "dev.test", "[\(number())]"]))", field(ticket),
+            field(ticket),
+        ]
+        return "\(pick(["GET", "GET", "HEAD", "DELETE", "OPTIONS", "TRACE", "POST"])) \(path) HTTP/1.1\r\n"
+            + fields.map { $0 + "\r\n" }.joined() + "\r\n"
     }
 
     private mutating func forwarded(_ ticket: EntryID) -> String {
-        let token: String = pick(["~ticket.\(ticket).json.\(number())~", "~ticket.\(ticket).json.a.\(number())~", "~ticket.\(ticket).location~", "~uuid~", number()])
-        let authority: String = pick(["o.test", "o.test", "o.test:\(number())", "[::\(number())]", "\(number())", "hosted.test", "\(number())@o.test"])
-        let path: String = pick(["/", "/\(number())?n=\(number())", "/\(token)", "", "?\(number())", "/?X-Amz-Algorithm=a&X-Amz-Signature=b&X-Amz-Date=20260101T000000Z&X-Amz-Expires=\(number())"])
+        let token: String = pick([
+            "~ticket.\(ticket).json.\(number())~", "~ticket.\(ticket).json.a.\(number())~", "~ticket.\(ticket).location~", "~uuid~",
+            number(),
+        ])
+        let authority: String = pick([
+            "o.test", "o.test", "o.test:\(number())", "[::\(number())]", "\(number())", "hosted.test", "\(number())@o.test",
+        ])
+        let path: String = pick([
+            "/", "/\(number())?n=\(number())", "/\(token)", "", "?\(number())",
+            "/?X-Amz-Algorithm=a&X-Amz-Signature=b&X-Amz-Date=20260101T000000Z&X-Amz-Expires=\(number())",
+        ])
         let target = "\(pick(["http", "http", "https", "ftp"]))://\(authority)\(path)"
         let body: String = pick(["", "abc", "{\"a\":\"\(token)\"}", "n=\(token)"])
         var fields = ["Host: o.test", "Content-Type: \(pick(["application/json", "application/x-www-form-urlencoded", "text/plain"]))"]
@@ -100,21 +115,30 @@ struct ProxyFuzzer {
             sent += "\(pick(["0", chunkSize()]))\r\n\r\n"
         default: fields.append("Transfer-Encoding: \(pick(["Chunked", number()]))")
         }
-        let line = chance(10) ? "CONNECT o.test:\(number())" : "\(pick(["GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "TRACE"])) \(target)"
+        let line =
+            chance(10) ? "CONNECT o.test:\(number())" : "\(pick(["GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "TRACE"])) \(target)"
         return "\(line) HTTP/1.1\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n" + sent
     }
 
     private mutating func field(_ ticket: EntryID) -> String {
         let text = number()
         return pick([
-            "Prefer: wait=\(text)", "Prefer: respond-async, wait=\(text)", "Prefer: respond-async", "Prefer: wait=\"\(text)\";a=\(number())",
-            "Priority: u=\(text)", "Priority: u=\(text), i;u=\(number())", "Max-Forwards: \(text)", "Layover-Mode: \(text)", "Layover-Mode: hold",
-            "Layover-Mode: defer", "Layover-Policy: \(text)", "Layover-Policy: retrying", "Layover-Lane: \(text)", "Layover-After: \(ticket)",
-            "Layover-After: \(text),\(ticket)", "Layover-Key: \(text)", "Idempotency-Key: \(text)", "Content-Length: \(text)", "Expect: 100-continue",
-            "Range: bytes=\(text)-\(number())", "If-Modified-Since: \(time())", "Cache-Control: max-age=\(text), max-stale=\(number())", "Date: \(time())",
-            "Connection: \(text)", "Keep-Alive: timeout=\(text)", "Via: 1.\(text) a (\(number())", "Authorization: Bearer a.\(Self.claim(text)).c",
-            "Signature-Input: a=(\"b\");expires=\(text)", "DPoP: a.\(Self.claim(text)).c", "X-Amz-Date: \(text)", "Origin: \(text)", "Upgrade: websocket",
-            "Connection: upgrade", "TE: trailers;q=\(text)", "X-Token: ~ticket.\(ticket).json.\(text)~", "Age: \(text)", "Content-Encoding: \(text)",
+            "Prefer: wait=\(text)", "Prefer: respond-async, wait=\(text)", "Prefer: respond-async",
+            "Prefer: wait=\"\(text)\";a=\(number())",
+            "Priority: u=\(text)", "Priority: u=\(text), i;u=\(number())", "Max-Forwards: \(text)", "Layover-Mode: \(text)",
+            "Layover-Mode: hold",
+            "Layover-Mode: defer", "Layover-Policy: \(text)", "Layover-Policy: retrying", "Layover-Lane: \(text)",
+            "Layover-After: \(ticket)",
+            "Layover-After: \(text),\(ticket)", "Layover-Key: \(text)", "Idempotency-Key: \(text)", "Content-Length: \(text)",
+            "Expect: 100-continue",
+            "Range: bytes=\(text)-\(number())", "If-Modified-Since: \(time())", "Cache-Control: max-age=\(text), max-stale=\(number())",
+            "Date: \(time())",
+            "Connection: \(text)", "Keep-Alive: timeout=\(text)", "Via: 1.\(text) a (\(number())",
+            "Authorization: Bearer a.\(Self.claim(text)).c",
+            "Signature-Input: a=(\"b\");expires=\(text)", "DPoP: a.\(Self.claim(text)).c", "X-Amz-Date: \(text)", "Origin: \(text)",
+            "Upgrade: websocket",
+            "Connection: upgrade", "TE: trailers;q=\(text)", "X-Token: ~ticket.\(ticket).json.\(text)~", "Age: \(text)",
+            "Content-Encoding: \(text)",
         ])
     }
 
@@ -136,12 +160,13 @@ struct ProxyFuzzer {
 
     // MARK: Answers
 
-    /// What an origin does with an attempt.
+    /// The behaviour of an origin at an attempt.
     mutating func answer(_ attempt: ScriptedAttempt) {
         let isKept = attempt.request.origin.host == Self.keptHost
         let fields = [
             "Retry-After: \(time())", "Retry-After-Ms: \(number())", "Age: \(number())", "Date: \(time())", "Expires: \(time())",
-            "Cache-Control: max-age=\(number())", "Cache-Control: stale-if-error=\(number()), s-maxage=\(number())", "Last-Modified: \(time())",
+            "Cache-Control: max-age=\(number())", "Cache-Control: stale-if-error=\(number()), s-maxage=\(number())",
+            "Last-Modified: \(time())",
             "X-Should-Retry: \(number())", "Location: http://o.test:\(pick(Self.numbers.filter { !$0.contains(" ") }))/",
         ].filter { $0.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } }
         guard attempt.request.purpose == .transfer, !chance(4) else {

@@ -33,7 +33,7 @@ final class FarEnd {
     /// From now on this side acknowledges nothing, as a machine that lost its network.
     func dropEverything() { OriginConnection.dropEverything(at: ours) }
 
-    /// What a `dialled` event carries.
+    /// The socket of a `dialled` event.
     func dialled() -> DialledSocket { DialledSocket(descriptor: theirs, remoteAddress: "192.0.2.1:443") }
 
     func client(

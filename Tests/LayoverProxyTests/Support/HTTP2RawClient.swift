@@ -40,7 +40,8 @@ final class HTTP2RawClient {
 
     private init(raw: RawClient, listener: any Channel) { (self.raw, self.listener) = (raw, listener) }
 
-    /// - Parameter settings: The numbers and values of the client's SETTINGS. Nil: it sends neither the preface nor SETTINGS.
+    /// - Parameter settings: The numbers and values of the client's SETTINGS. Nil: neither the preface nor SETTINGS
+    ///   are sent.
     static func connect(to proxy: TestProxy, settings: [(UInt16, UInt32)]? = []) async throws -> HTTP2RawClient {
         let loop = proxy.loop
         let listener = try await ServerBootstrap(group: loop.eventLoop)
@@ -74,7 +75,7 @@ final class HTTP2RawClient {
 
     func send(_ bytes: [UInt8]) async throws { try await raw.send(bytes) }
 
-    /// - Parameter endsStream: Whether no body follows.
+    /// - Parameter endsStream: True if no body follows.
     func head(
         _ stream: UInt32, _ method: String = "GET", _ path: String = "/", _ more: [(String, String)] = [], endsStream: Bool = true
     ) throws -> [UInt8] {

@@ -25,7 +25,7 @@ final class RawClient: Sendable {
         self.received = received
     }
 
-    /// - Parameter tls: What speaks TLS. Nil: nothing does.
+    /// - Parameter tls: The TLS handler. Default (nil): no TLS.
     static func connect(
         port: Int, readsByItself: Bool = true, receiveBuffer: CInt? = nil, tls: (@Sendable (any EventLoop) -> TLSChannelHandler)? = nil
     ) async throws -> RawClient {
@@ -36,7 +36,8 @@ final class RawClient: Sendable {
             bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: Int(receiveBuffer))
         }
         let received = Watched(Received())
-        let channel = try await bootstrap
+        let channel =
+            try await bootstrap
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if let tls { try channel.pipeline.syncOperations.addHandler(tls(channel.eventLoop)) }

@@ -29,7 +29,7 @@ struct Answer: Sendable {
     /// Takes one response out of what has come; nil while it is not complete.
     ///
     /// - Parameters:
-    ///   - isEnded: Whether nothing more will come.
+    ///   - isEnded: True if the connection has ended.
     init?(takingFrom bytes: inout [UInt8], toHead: Bool, isEnded: Bool) {
         guard let headEnd = Self.index(of: "\r\n\r\n", in: bytes[...]) else { return nil }
         var lines = Self.text(bytes[..<headEnd]).split(separator: "\r\n", omittingEmptySubsequences: false).map(String.init)

@@ -18,7 +18,7 @@ final class TestProxy: Sendable {
     let spool: BodySpool
     let port: Int
     let limit: ConnectionLimit
-    /// What its tickets are kept in; nil: there are none.
+    /// The store of the proxy; nil for a proxy without tickets.
     let tickets: TestStore?
 
     init(
@@ -97,7 +97,7 @@ final class TestProxy: Sendable {
         }
     }
 
-    /// What the loop's clock does once a second, at a moment from now.
+    /// Runs the loop's check of each second, as at a later moment.
     func tick(in time: TimeAmount) async throws {
         for loop in server.loops { try await loop.eventLoop.submit { loop.tick(now: .now() + time) }.get() }
     }
@@ -112,7 +112,7 @@ final class TestProxy: Sendable {
         }
     }
 
-    /// The one entry of the pending set, live or remembered, once it is as wanted.
+    /// Waits until the only entry of the pending set, live or final, is in this state.
     func entry(_ state: EntryState = .waiting) async throws -> Entry {
         let (id, stream) = await engine.watchEvents()
         defer { Task { await engine.unwatch(id) } }

@@ -48,7 +48,7 @@ final class TestStore: Sendable {
         return MemoryStore(on: disk, faults: faults, schedule: { gate.run($0) })
     }
 
-    /// Nothing is committed or read until `goOn`.
+    /// Commits and reads wait until `goOn`.
     func halt() { gate.shut() }
 
     func goOn() { gate.open() }

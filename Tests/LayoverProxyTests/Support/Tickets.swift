@@ -90,7 +90,7 @@ extension TestProxy {
 }
 
 extension ScriptedAttempt {
-    /// What a worker does before the first byte leaves: asks whether it may be sent.
+    /// The request of a worker for its permit, before the first byte is sent.
     func mark() async -> Bool {
         guard let permit = attempt.permit else { return true }
         return await withCheckedContinuation { continuation in

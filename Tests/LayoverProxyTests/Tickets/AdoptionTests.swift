@@ -30,7 +30,9 @@ struct AdoptionTests {
         while ContinuousClock.now < deadline {
             if let entry = await proxy.engine.liveEntries().first, entry.ticket != nil, !entry.client.isConnected,
                 try await proxy.tickets?.record(of: entry.id) != nil
-            { return entry.id }
+            {
+                return entry.id
+            }
             await Task.yield()
         }
         throw WaitedTooLong(what: "an adopted request")
@@ -53,7 +55,7 @@ struct AdoptionTests {
         }
     }
 
-    /// Its client waits for one response at most: when there is none, the request goes on without it.
+    /// The client takes only the response of the attempt under way. Without one, the request is adopted.
     @Test(arguments: ["POST", "PUT"])
     func requestLeftDuringItsFirstAttemptIsAdoptedWhenThatFails(method: String) async throws {
         try await Self.withAdoption { proxy, tickets in
@@ -189,7 +191,7 @@ struct AdoptionTests {
         }
     }
 
-    /// Its head went out once more, without its body. What is over `limits.bodyMax` is sent once.
+    /// The head used to be sent again, without its body. A body over `limits.bodyMax` is sent only once.
     @Test(arguments: ["POST", "PUT"], ["X: y", "Prefer: respond-async, wait=600"])
     func requestWithoutItsBodyIsNotAdopted(method: String, field: String) async throws {
         let body = String(repeating: "x", count: 500)
@@ -211,7 +213,7 @@ struct AdoptionTests {
         }
     }
 
-    /// What the disk has no room for goes on in memory, and no longer than its client would have been held.
+    /// A request without room on the disk continues in memory, at most as long as its client would have been held.
     @Test func unstoredRequestThatWantedATicketEndsInTime() async throws {
         try await Self.withAdoption(
             tickets: TestStore(spoolTotal: 1000),
@@ -226,7 +228,7 @@ struct AdoptionTests {
             client.close()
             let deadline = ContinuousClock.now + .seconds(20)
             while proxy.openConnectionCount() > 0, ContinuousClock.now < deadline { await Task.yield() }
-            // That there is no room for it is said by a thread of the spool.
+            // A thread of the spool reports that there is no room.
             while await proxy.engine.entry(entry.id)?.state == .waiting, ContinuousClock.now < deadline {
                 try await proxy.advance(by: .seconds(601))
             }
@@ -257,7 +259,13 @@ struct AdoptionTests {
     }
 
     @Test func requestThatWaitsAfterAStatusIsAdopted() async throws {
-        try await Self.withAdoption(tickets: TestStore(), { $0.retryOn = [.status(503)]; $0.repeatable = true }) { proxy, _ in
+        try await Self.withAdoption(
+            tickets: TestStore(),
+            {
+                $0.retryOn = [.status(503)]
+                $0.repeatable = true
+            }
+        ) { proxy, _ in
             let client = try await proxy.client(sending: .submission("/"))
             let first = try await proxy.nextAttempt()
             _ = try await first.wholeBody()
@@ -271,7 +279,7 @@ struct AdoptionTests {
         }
     }
 
-    /// It goes on in memory as long as a client would have been held, and an admin can command it.
+    /// The request continues in memory as long as a client would have been held, and takes commands of an admin.
     @Test func unstoredAdoptedRequestGoesOnUntilHoldMax() async throws {
         try await Self.withAdoption(
             tickets: TestStore(failing: 1...100_000),

@@ -142,7 +142,13 @@ struct IdempotencyTests {
     }
 
     @Test func bodyIsReadCompletelyIfTheKeyIsKnown() async throws {
-        try await withProxy(tickets: TestStore(), rules: { $0.body.inMemoryMax = 10; $0.body.windowMax = 20 }) { proxy in
+        try await withProxy(
+            tickets: TestStore(),
+            rules: {
+                $0.body.inMemoryMax = 10
+                $0.body.windowMax = 20
+            }
+        ) { proxy in
             let body = String(repeating: "x", count: 1000)
             let id = try #require(try await proxy.answer(to: .submission("/", body: body, Self.async, Self.key)).ticket)
             try await proxy.nextAttempt().fail()
@@ -166,7 +172,7 @@ struct IdempotencyTests {
         }
     }
 
-    /// What a client was never told of must not be the response to it when it comes back.
+    /// A ticket that was never announced must not be the response to a later request of the client.
     @Test func ticketNeverAnnouncedIsNotGivenToALaterRequest() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
@@ -216,11 +222,14 @@ struct IdempotencyTests {
     }
 
     @Test func keyAddedByARouteIsTheSameForAllAttemptsOfOneRequest() async throws {
-        try await withProxy(tickets: TestStore(), rules: { rules in
-            var route = Route(name: "r", policy: .standard)
-            route.addFields = [.init(name: "Idempotency-Key", value: "~uuid~")]
-            rules.routes = RouteTable(routes: [route])
-        }) { proxy in
+        try await withProxy(
+            tickets: TestStore(),
+            rules: { rules in
+                var route = Route(name: "r", policy: .standard)
+                route.addFields = [.init(name: "Idempotency-Key", value: "~uuid~")]
+                rules.routes = RouteTable(routes: [route])
+            }
+        ) { proxy in
             let first = try #require(try await proxy.answer(to: .submission("/", Self.async)).ticket)
             let attempt = try await proxy.nextAttempt()
             let key = attempt.values("Idempotency-Key")

@@ -32,7 +32,7 @@ struct InflationTests {
         }
     }
 
-    /// Whatever comes: some bytes within the limit, or an error.
+    /// For every input: bytes within the limit, or an error.
     @Test func randomInputFailsOrStaysWithinTheLimit() throws {
         let seed = UInt64.random(in: 1...UInt64.max)
         var generator = SeededGenerator(seed: seed)

@@ -43,8 +43,8 @@ struct PreflightTests {
         }
     }
 
-    /// A parent proxy that refuses our credentials has not asked the origin.
-    @Test func refusalOfAParentProxyIsNoWordOfTheOrigin() async throws {
+    /// A parent proxy that refuses our credentials has not forwarded the preflight.
+    @Test func refusalByAParentProxyIsNotAnAnswerOfTheOrigin() async throws {
         var policy = Policy.standard
         policy.preflight = Preflight()
         policy.preflight?.dropOn = [404, 407]
@@ -60,7 +60,7 @@ struct PreflightTests {
         }
     }
 
-    /// Who has seen the origin's word and says retry is not asked the same again.
+    /// A person who has seen the answer of the preflight and retries the ticket is not asked again.
     @Test func retryByAPersonAfterAPreflightSendsTheRequest() async throws {
         try await Self.withPreflight { proxy in
             let id = try await proxy.accept()

@@ -104,7 +104,7 @@ struct ResumingTicketTests {
     }
 
     /// A stop does not wait for a ticket that waits: the next process asks for all of its response.
-    @Test func stopDoesNotWaitForIt() async throws {
+    @Test func stopDoesNotWaitForAWaitingTicket() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             _ = try await Self.broken(proxy)
             try await proxy.settle()
@@ -112,8 +112,8 @@ struct ResumingTicketTests {
         }
     }
 
-    /// What a person retries goes at once, and by the policy of a reload.
-    @Test func reloadAndRetryReachIt() async throws {
+    /// A ticket that a person retries is sent at once, by the reloaded policy.
+    @Test func reloadAndRetryReachATicketWithAPart() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let id = try await Self.broken(proxy)
             var rules = proxy.loop.rules

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LayoverProxy
 
-/// What clients see of requests that a person settled.
+/// Responses to clients of requests that a person settled.
 struct SettledTests {
     private static let author = CommandAuthor(who: "admin", from: "127.0.0.1:5")
     private static let outcome = Settlement.Outcome(status: 201, note: "in the books")

@@ -5,9 +5,9 @@ import Testing
 
 @testable import LayoverProxy
 
-/// Those that wait for the outcome of another request, and do not get it.
+/// Requests that wait for the outcome of another request, and do not get it.
 extension SimultaneousKeyTests {
-    /// It closed its side while the store was being asked for its key.
+    /// The client closed its side while the store was searched for the key.
     @Test func requestOfADepartedClientDoesNotJoin() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
@@ -24,7 +24,8 @@ extension SimultaneousKeyTests {
         }
     }
 
-    /// The one that goes has begun to be answered, and its client takes the response slowly or never: it can be no ticket.
+    /// The response to the first request has begun, and its client takes it slowly or never: the request cannot
+    /// become a ticket.
     @Test(arguments: [async, waits])
     func joinedRequestWaitsAtMostHoldMax(prefer: String) async throws {
         var policy = Policy.standard
@@ -46,7 +47,7 @@ extension SimultaneousKeyTests {
         }
     }
 
-    /// It waits, so the end of its sending side means that it has left (contract, section 3).
+    /// The client waits, so the end of its sending side means that it has left (contract, section 3).
     @Test func joinedClientThatHalfClosesCountsAsLeaving() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))

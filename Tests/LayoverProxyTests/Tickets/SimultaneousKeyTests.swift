@@ -88,7 +88,13 @@ struct SimultaneousKeyTests {
     }
 
     @Test func joinedRequestGets507IfTheResponseIsTooLongToKeep() async throws {
-        try await withProxy(tickets: TestStore(), rules: { $0.body.byteCountMax = 10; $0.body.inMemoryMax = 10 }) { proxy in
+        try await withProxy(
+            tickets: TestStore(),
+            rules: {
+                $0.body.byteCountMax = 10
+                $0.body.inMemoryMax = 10
+            }
+        ) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
             let attempt = try await proxy.nextAttempt()
             let second = try await client(proxy, .submission("/", Self.waits, Self.key))
@@ -119,7 +125,7 @@ struct SimultaneousKeyTests {
         }
     }
 
-    /// It may have been applied, so it is let finish; what it came to is worth something to the others.
+    /// The attempt may have been applied, so it may finish; the other requests get its outcome.
     @Test func responseForAClientThatLeftIsSharedWithTheOthers() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
@@ -136,7 +142,7 @@ struct SimultaneousKeyTests {
         }
     }
 
-    /// Its client gave up long before the origin answers, and asks again: what it waits for becomes a ticket.
+    /// The client gave up long before the origin answers, and repeats its request: the attempt becomes one of a ticket.
     @Test func attemptWithoutAClientBecomesATicketForTheOthers() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
@@ -186,7 +192,7 @@ struct SimultaneousKeyTests {
         }
     }
 
-    /// What the store refuses was never sent: one that can be sent without it goes.
+    /// A request that the store refuses was never sent: the next one that needs no store is sent.
     @Test func nextRequestIsSentWhenTheFirstCannotBeAccepted() async throws {
         let unknown = "Layover-After: 0123456789abcdef0123456789abcdef"
         let tickets = TestStore()
@@ -288,7 +294,8 @@ struct SimultaneousKeyTests {
 
     @Test func arrivingBodyIsComparedAtItsEnd() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
-            let head = "POST http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\(Self.waits)\r\n\(Self.key)\r\n\r\n"
+            let head =
+                "POST http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\(Self.waits)\r\n\(Self.key)\r\n\r\n"
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
             let attempt = try await proxy.nextAttempt()
             let equal = try await client(proxy, head)
@@ -347,7 +354,7 @@ struct SimultaneousKeyTests {
         }
     }
 
-    /// Whoever takes no ticket asked for nothing but its way to the origin.
+    /// A client that takes no tickets only asked for forwarding to the origin.
     @Test func requestsWithoutTicketsDoNotShareAKey() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let clients = [

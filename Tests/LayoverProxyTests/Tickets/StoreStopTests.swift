@@ -4,7 +4,7 @@ import Testing
 
 @testable import LayoverProxy
 
-/// What the store of the proxy stops is no attempt at the origin.
+/// A replay that the store stops does not count as an attempt at the origin.
 struct StoreStopTests {
     private func withFewAttempts(
         _ max: Int, _ tickets: TestStore, _ test: (TestProxy) async throws -> Void

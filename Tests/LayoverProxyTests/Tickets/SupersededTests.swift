@@ -25,7 +25,7 @@ struct SupersededTests {
         let answer = try await proxy.response(old)
         #expect(answer.status == 410)
         #expect(answer.member("kind") == "superseded")
-        // Its id is the key to the newer ticket, whose client may be another.
+        // The id gives access to the newer ticket, which may belong to another client.
         #expect(!standing.body.contains(new.description) && !answer.body.contains(new.description))
     }
 
@@ -53,7 +53,7 @@ struct SupersededTests {
         }
         try await withProxy(tickets: TestStore(after: first), rules: { $0.routes = Self.routes }) { proxy in
             try await Self.expectSuperseded(ids[0], by: ids[1], proxy)
-            // Whoever depends on the oldest of them waits for the one that took its place.
+            // A child of the oldest ticket waits for the newest one.
             let attempt = try await proxy.nextAttempt()
             let child = try await proxy.accept("/child", "Layover-After: \(ids[0])")
             #expect(try await proxy.ticket(child).member("waitingFor") == "parent")
@@ -67,7 +67,7 @@ struct SupersededTests {
         }
     }
 
-    /// The one that was there whole was refused, the other one broke off, and nothing was sent.
+    /// The complete request was refused, the other one broke off, and nothing was sent.
     @Test(arguments: [true, false])
     func heldPutIsSupersededOnlyByACompletePut(breaksOff: Bool) async throws {
         try await withProxy(rules: { $0.routes = Self.routes }) { proxy in

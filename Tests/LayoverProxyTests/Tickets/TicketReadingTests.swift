@@ -49,8 +49,8 @@ struct TicketReadingTests {
 
     private static func name(_ id: Int, _ suffix: String) -> String { "\(EntryID.fixture(id)).\(suffix)" }
 
-    /// It was whole when it was opened: nobody knows what stands in the rest, so nothing is sent. What the file has
-    /// lost for good is seen when it is opened the next time.
+    /// The file was complete when it was opened. The rest of its content is unknown, so nothing is sent. What the
+    /// file has lost for good is seen when it is opened the next time.
     @Test(arguments: [0, 1, 70_000])
     func bodyFileTruncatedDuringTheTokenSearchIsNotSent(byteCount: Int) async throws {
         let name = Self.name(1, "request")
@@ -64,7 +64,7 @@ struct TicketReadingTests {
         #expect(failure.message.contains("is incomplete: it has \(byteCount) of \(Self.body.utf8.count) bytes"))
     }
 
-    /// What is open cannot be taken away.
+    /// An open file stays readable after its deletion.
     @Test func bodyFileDeletedDuringTheTokenSearchIsSentCompletely() async throws {
         let name = Self.name(1, "request")
         let path = try folder.write(Self.body, to: name)
@@ -76,7 +76,7 @@ struct TicketReadingTests {
 
     enum Loss: CaseIterable { case gone, cut, none }
 
-    /// What its parent was answered with is lost for good: waiting would not bring it back.
+    /// The response of the parent is lost for good: waiting does not help.
     @Test(arguments: Loss.allCases)
     func ticketIsUndecidedIfTheResponseOfItsParentIsLost(loss: Loss) async throws {
         let (answer, name) = (#"{"id":7}"#, Self.name(2, "answer"))

@@ -82,7 +82,7 @@ struct TicketReplayTests {
 
     // MARK: Changes before the mark
 
-    /// Nothing that matters to the attempt: it goes on, and is not made again later.
+    /// The change does not concern the attempt: it goes on, and is not repeated later.
     @Test(arguments: [false, true])
     func changeBeforeTheStartRecordDoesNotStopTheAttempt(isReload: Bool) async throws {
         let tickets = TestStore()
@@ -172,7 +172,7 @@ struct TicketReplayTests {
         }
     }
 
-    /// What the disk did not take before goes with the mark, so the row does not contradict it.
+    /// A change that failed before is stored together with the start record, so the row does not contradict it.
     @Test func changeThatCouldNotBeStoredIsStoredWithTheStartRecord() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in

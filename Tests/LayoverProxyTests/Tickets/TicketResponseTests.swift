@@ -165,7 +165,7 @@ struct TicketAnswerTests {
         }
     }
 
-    /// What is being read when it is dropped is read to its end.
+    /// A response that is dropped while a client reads it is read to its end.
     @Test func responseDroppedWhileBeingReadIsReadToItsEnd() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 100 }) { proxy in

@@ -67,7 +67,7 @@ struct TokensInHeldBodiesTests {
         }
     }
 
-    /// Its client may wait for our word before it sends the body; it gets it at once.
+    /// The client may wait for a 100 before it sends the body; it gets the 100 at once.
     @Test func bodyWithoutTokensIsSentOnceItIsComplete() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let body = #"{"path":"~/ticket"}"#
@@ -88,7 +88,7 @@ struct TokensInHeldBodiesTests {
         }
     }
 
-    /// What can be no ticket, or can have no tokens, goes on its way while it comes in.
+    /// A request that cannot become a ticket, or cannot have tokens, is sent while its body arrives.
     @Test(arguments: [("application/json", 2000), ("text/plain", 10)])
     func bodyThatCanHaveNoTokensIsSentAtOnce(type: String, count: Int) async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.body.byteCountMax = 1000 }) { proxy in
@@ -142,7 +142,7 @@ struct TokensInHeldBodiesTests {
         }
     }
 
-    /// Its tokens are replaced already, in a body of their own, when the store says that there is no such ticket.
+    /// The tokens have been replaced, in a new body, when the store reports that there is no such ticket.
     @Test func bodyOfARefusedRequestIsRemoved() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in

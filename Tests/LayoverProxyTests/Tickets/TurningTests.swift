@@ -146,7 +146,7 @@ struct TurningTests {
         }
     }
 
-    /// What was not repeatable and may have been applied is a question for a person, now that nobody waits.
+    /// An unrepeatable request that may have been applied is undecided, now that no client waits.
     @Test func ticketIsUndecidedIfItsFirstAttemptMayHaveBeenApplied() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(sending: .submission("/", Self.both))
@@ -313,7 +313,8 @@ struct TurningTests {
     @Test func requestThatNeedsAFullSpoolStaysHeld() async throws {
         let tickets = TestStore(spoolTotal: 1000)
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
-            let client = try await proxy.client(sending: .submission("/", body: String(repeating: "x", count: 3000), "Prefer: respond-async, wait=10000"))
+            let client = try await proxy.client(
+                sending: .submission("/", body: String(repeating: "x", count: 3000), "Prefer: respond-async, wait=10000"))
             let first = try await proxy.nextAttempt()
             try await proxy.settle()
             #expect(try await first.wholeBody().utf8.count == 3000)

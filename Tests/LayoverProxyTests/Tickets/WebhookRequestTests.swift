@@ -46,7 +46,7 @@ struct WebhookRequestTests {
         #expect(isSigned && !sent.fields.contains { $0.name == "webhook-signature" })
     }
 
-    @Test func nothingThatIsKeptTellsTheTarget() {
+    @Test func storedDataDoesNotContainTheTarget() {
         let webhook = Self.webhook([1])
         let acceptance = WebhookRequest.acceptance("msg_1", body: Self.body, to: webhook, userAgent: "layover/1", now: Self.now)
         #expect(!"\(acceptance)".contains("hush") && !"\(Route.notifications(to: webhook))".contains("hush"))

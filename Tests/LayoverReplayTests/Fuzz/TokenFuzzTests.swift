@@ -6,11 +6,11 @@ import Testing
 
 @testable import LayoverReplay
 
-/// Whatever is put in: bytes that are no tokens stay, and what comes out is what its place allows.
+/// For every input: bytes outside of tokens stay, and the output is valid in its place.
 struct TokenFuzzTests {
     private static let rounds = 2000
 
-    /// Runs a test with many generators. Whatever fails names its seed.
+    /// Runs a test with many generators. Every failure names its seed.
     private func repeatedly(_ body: (inout SeededGenerator, Comment) throws -> Void) throws {
         let first = UInt64(ProcessInfo.processInfo.environment["LAYOVER_SEED"] ?? "") ?? 1
         for seed in first..<(first + UInt64(Self.rounds)) {
@@ -24,7 +24,8 @@ struct TokenFuzzTests {
     }
 
     private static let pieces = [
-        "~", "~~", "ticket.", "uuid", "~uuid", "%7E", "%7", "\\u007e", "\\", "\"", "/", "?", "&", "=", "%", "ü", " ", "\n", "{", "[", ":", ",", "1", "a.b",
+        "~", "~~", "ticket.", "uuid", "~uuid", "%7E", "%7", "\\u007e", "\\", "\"", "/", "?", "&", "=", "%", "ü", " ", "\n", "{", "[", ":",
+        ",", "1", "a.b",
     ]
 
     private func text(_ generator: inout SeededGenerator, avoiding isBad: (String) -> Bool) -> String {
@@ -56,12 +57,15 @@ struct TokenFuzzTests {
     }
 
     @Test func noBytesAreFatal() throws {
-        let tokens = ["~ticket.\(one).json.v~", "~ticket.\(one).location~", "~ticket.\(one).field.x~", "~uuid~", "%7Euuid%7E", "\\u007euuid~"]
+        let tokens = [
+            "~ticket.\(one).json.v~", "~ticket.\(one).location~", "~ticket.\(one).field.x~", "~uuid~", "%7Euuid%7E", "\\u007euuid~",
+        ]
         try repeatedly { generator, seed in
             func bytes() -> [UInt8] {
-                var text = Array((0..<Int.random(in: 0...12, using: &generator)).flatMap { _ in
-                    Array(((Self.pieces + tokens).randomElement(using: &generator) ?? "").utf8)
-                })
+                var text = Array(
+                    (0..<Int.random(in: 0...12, using: &generator)).flatMap { _ in
+                        Array(((Self.pieces + tokens).randomElement(using: &generator) ?? "").utf8)
+                    })
                 for _ in 0..<Int.random(in: 0...2, using: &generator) where !text.isEmpty {
                     text[Int.random(in: 0..<text.count, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
                 }
@@ -70,10 +74,11 @@ struct TokenFuzzTests {
             let type = ["application/json", "application/x-www-form-urlencoded"].randomElement(using: &generator) ?? ""
             let request = TokenRequest(
                 target: String(decoding: bytes(), as: UTF8.self),
-                fields: RequestFields(lines: ByteBuffer(bytes: Array("Content-Type: \(type)\0X: ".utf8) + bytes())), body: ByteBuffer(bytes: bytes()))
+                fields: RequestFields(lines: ByteBuffer(bytes: Array("Content-Type: \(type)\0X: ".utf8) + bytes())),
+                body: ByteBuffer(bytes: bytes()))
             let answer = ParentResponse.created(ByteBuffer(bytes: Array("X: y\r\nLocation: ".utf8) + bytes()), body: #"{"v":"w"}"#)
             _ = try? Substitution(answer).applied(to: request)
-            // What the scan finds in a body, the search has found before.
+            // If the scan finds a token in a body, the search has found it too.
             guard let body = request.body, (try? TokenScan(request).isInBody) == true else { return }
             var search = TildeSearch(BodyType(fields: request.fields))
             search.read(body)
@@ -85,13 +90,15 @@ struct TokenFuzzTests {
 
     /// Any text, also with what has a meaning somewhere.
     private func value(_ generator: inout SeededGenerator) -> String {
-        String(String.UnicodeScalarView((0..<Int.random(in: 1...12, using: &generator)).map { _ in
-            switch Int.random(in: 0...3, using: &generator) {
-            case 0: "\"\\/%&=+?#~.: \r\n\t\u{1F}\u{7F}\0".unicodeScalars.randomElement(using: &generator) ?? "x"
-            case 1: Unicode.Scalar(UInt32.random(in: 0...0x10FFFF, using: &generator)) ?? "\u{FFFD}"
-            default: Unicode.Scalar(UInt8.random(in: 0x20...0x7E, using: &generator))
-            }
-        }))
+        String(
+            String.UnicodeScalarView(
+                (0..<Int.random(in: 1...12, using: &generator)).map { _ in
+                    switch Int.random(in: 0...3, using: &generator) {
+                    case 0: "\"\\/%&=+?#~.: \r\n\t\u{1F}\u{7F}\0".unicodeScalars.randomElement(using: &generator) ?? "x"
+                    case 1: Unicode.Scalar(UInt32.random(in: 0...0x10FFFF, using: &generator)) ?? "\u{FFFD}"
+                    default: Unicode.Scalar(UInt8.random(in: 0x20...0x7E, using: &generator))
+                    }
+                }))
     }
 
     private func answer(_ value: String) throws -> ParentResponse {
@@ -142,9 +149,12 @@ struct TokenFuzzTests {
     @Test func aLocationMakesATargetOrIsRejected() throws {
         var madeCount = 0
         try repeatedly { generator, seed in
-            let prefix = ["", "/", "//", "https://api.example.com", "https://api.example.com/", "https:", "?", "../", "x"].randomElement(using: &generator) ?? ""
+            let prefix =
+                ["", "/", "//", "https://api.example.com", "https://api.example.com/", "https:", "?", "../", "x"].randomElement(
+                    using: &generator) ?? ""
             let line = ByteBuffer(string: "Location: " + (prefix + value(&generator)).filter { !$0.isNewline && $0 != "\0" } + "\r\n")
-            let template = ["/@", "/@/x", "/b/@?y"].randomElement(using: &generator)?.replacing("@", with: "~ticket.\(one).location~") ?? ""
+            let template =
+                ["/@", "/@/x", "/b/@?y"].randomElement(using: &generator)?.replacing("@", with: "~ticket.\(one).location~") ?? ""
             do {
                 let target = try Substitution(.created(line)).applied(to: .get(template)).target
                 madeCount += 1
@@ -163,7 +173,11 @@ struct TokenFuzzTests {
             let result = try? Substitution(try answer(value)).applied(to: .get("/", requestLines("A: 1", "X: <\(token)>", "B: 2"))).fields
             let hasControl = value.unicodeScalars.contains { $0.value < 0x20 && $0 != "\t" || $0.value == 0x7F }
             #expect((result == nil) == hasControl, seed)
-            if let result { #expect(Array(result.lines.readableBytesView) == Array(requestLines("A: 1", "X: <\(value)>", "B: 2").lines.readableBytesView), seed) }
+            if let result {
+                #expect(
+                    Array(result.lines.readableBytesView) == Array(requestLines("A: 1", "X: <\(value)>", "B: 2").lines.readableBytesView),
+                    seed)
+            }
         }
     }
 

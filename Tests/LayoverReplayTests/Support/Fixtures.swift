@@ -46,7 +46,7 @@ extension Substitution {
     }
 }
 
-/// What an expression has thrown, or nil.
+/// The error that an expression has thrown; nil if none.
 func tokenError(_ body: () throws -> some Any) -> TokenError? {
     do {
         _ = try body()

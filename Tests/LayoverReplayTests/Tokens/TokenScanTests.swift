@@ -40,7 +40,7 @@ struct TokenScanTests {
         #expect(tokenError { try TokenScan(.form("a=" + form)) }?.code == .malformed)
     }
 
-    /// It would go to the origin as it stands, which is no JSON.
+    /// Such a body would be sent unchanged, and is not JSON.
     @Test(arguments: [
         #"{"card": ~ticket.\#(one).json.id~}"#, #"{"card":"a","key": ~uuid~ }"#, "~uuid~", #"["a"~ticket.x~"#,
     ])
@@ -64,7 +64,7 @@ struct TokenScanTests {
     func namesAndKeysAreDecoded(text: String, part: Token.Part) throws {
         let found = try TokenFinder.target(ByteBuffer(string: "/?~ticket.\(one).\(text)~"), limits: .init())
         #expect(found.map(\.token) == [.ticket(id: one, part)])
-        // What a token says of itself is a token again.
+        // The description of a token is a token again.
         let again = try TokenFinder.target(ByteBuffer(string: "/?\(found[0].token)"), limits: .init())
         #expect(again.map(\.token) == found.map(\.token))
     }

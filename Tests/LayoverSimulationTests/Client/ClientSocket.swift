@@ -1,6 +1,6 @@
 import NIOCore
 
-/// What lies between a simulated client and the proxy: asks for bytes only when they are wanted, and keeps
+/// The socket between a simulated client and the proxy: asks for bytes only when they are wanted, and keeps
 /// those going out while the client takes none.
 final class ClientSocket: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
@@ -11,7 +11,7 @@ final class ClientSocket: ChannelDuplexHandler {
 
     private(set) var wantsBytes = false
     private(set) var isOutputClosed = false
-    /// Whether the client takes what comes.
+    /// True if the client reads the incoming bytes.
     var isTaking = true
     private var owedFlush = false
     private var waitingCount = 0

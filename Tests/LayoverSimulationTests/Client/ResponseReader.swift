@@ -33,7 +33,7 @@ struct AnswerReader {
     private var bytes: [UInt8] = []
     private var position = 0
 
-    /// Whether a response has begun and is not complete.
+    /// True if a response has begun and is not complete.
     var isInAnswer: Bool {
         if case .head = state { return position < bytes.count }
         return true
@@ -41,7 +41,7 @@ struct AnswerReader {
 
     mutating func append(_ new: some Sequence<UInt8>) { bytes.append(contentsOf: new) }
 
-    /// - Parameter isHead: Whether the request that is answered was a HEAD.
+    /// - Parameter isHead: True if the request of this response was a HEAD.
     mutating func next(isHead: () -> Bool) -> Event? {
         while true {
             switch state {

@@ -19,18 +19,18 @@ final class SimulatedClient {
     private var outbox: [UInt8] = []
     private var reader = AnswerReader()
     private var sentRequestCount = 0
-    /// Whether its last answer came while the proxy was being stopped.
+    /// True if the last response came while the proxy was being stopped.
     private(set) var wasAnsweredInDrain = false
     /// Requests that are answered whole.
     private(set) var answeredCount = 0
     private(set) var hasLeft = false
     private(set) var hasClosedOutput = false
-    /// Whether it had closed its sending side before its socket.
+    /// True if the client had closed its sending side before its socket.
     private var wasHalfClosed = false
     /// When its process closed its socket, where the proxy got a FIN and no reset. Nil: it has not. By the clock of the loops: while the
     /// machine sleeps nobody notices anything.
     private(set) var socketClosedAt: NIODeadline?
-    /// Whether the connection is over, whoever ended it.
+    /// True if the connection is closed by either side.
     private(set) var isClosed = false
     private(set) var sawClose = false
     private(set) var sawTruncation = false
@@ -70,16 +70,16 @@ final class SimulatedClient {
     /// The request that is to be answered next.
     var current: RequestTruth? { answeredCount < requests.count ? requests[answeredCount] : nil }
 
-    /// Those that were answered before it.
+    /// Requests that were answered before the current one.
     var answered: ArraySlice<RequestTruth> { requests.prefix(answeredCount) }
 
-    /// Those that it has begun to send and that are not answered.
+    /// Requests that the client has begun to send and that are not answered.
     var unanswered: ArraySlice<RequestTruth> { requests[answeredCount..<max(answeredCount, sentRequestCount)] }
 
-    /// Whether nothing of a response waits for the client to take it.
+    /// True if no bytes of a response wait for the client.
     var isTakingAll: Bool { socket.isTaking }
 
-    /// Whether all that it wrote has arrived.
+    /// True if all bytes that the client wrote have arrived.
     var isIdle: Bool { outbox.isEmpty && !isPumping }
 
     // MARK: Sending
@@ -248,7 +248,7 @@ final class SimulatedClient {
         channel.close(promise: nil)
     }
 
-    /// Whether its machine is another one, whose kernel the proxy cannot ask.
+    /// True if the client is on another machine, whose kernel the proxy cannot ask.
     private var isElsewhere: Bool { number.isMultiple(of: 2) }
 
     /// The state of its socket, as the kernel tells it.
@@ -280,7 +280,7 @@ final class SimulatedClient {
     }
 
     func closeOutput() {
-        // What was sent before arrives before.
+        // Bytes that were sent before must arrive before.
         guard !isClosed, !hasClosedOutput, outbox.isEmpty else { return }
         hasClosedOutput = true
         simulation.trace { "c\(self.number) closes its sending side" }

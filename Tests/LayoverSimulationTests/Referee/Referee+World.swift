@@ -2,7 +2,7 @@
 @testable import LayoverEngine
 @testable import LayoverProxy
 
-/// What really came of requests, seen from upstreams and clients.
+/// The real results of requests, as upstreams and clients saw them.
 extension Referee {
     // MARK: Upstream
 
@@ -79,7 +79,7 @@ extension Referee {
         }
     }
 
-    /// What was given up of a body cannot be sent: nobody gets a head whose body does not follow.
+    /// A request with a lost body is not sent: no origin gets a head whose body does not follow.
     private func nothingIsSentWithoutItsBody(_ attempt: SimulatedAttempt) {
         if !attempt.isCancelled, attempt.attempt.request.body?.summary == .lost {
             breach("nothingIsSentWithoutItsBody", attempt.name)
@@ -123,10 +123,12 @@ extension Referee {
         attempt.truth.automaticCount -= 1
     }
 
-    /// Whether the network changed while it was connecting: then it does not count, and is made once more.
+    /// True if the network changed while the attempt was connecting: it does not count then, and is repeated.
     private func isToBeRepeated(_ attempt: SimulatedAttempt) -> Bool {
         let exchange = attempt.attempt.receiver as? Exchange
-        guard exchange?.machine.rules.isAbandoned != true, let id = exchange?.entry else { return exchange?.machine.rules.isAbandoned == true }
+        guard exchange?.machine.rules.isAbandoned != true, let id = exchange?.entry else {
+            return exchange?.machine.rules.isAbandoned == true
+        }
         return simulation.engine.assumeIsolated { $0.pending.entries[id] }?.attempt?.isAbandoned == true
     }
 
@@ -175,18 +177,18 @@ extension Referee {
     }
 
     func closedByProxy(_ client: SimulatedClient) {
-        // What it never took is lost with a later answer that broke.
+        // Bytes that the client never took are lost with a later response that broke.
         guard client.isTakingAll, let truth = client.current, !client.sawClose, !client.hasClosedOutput,
             truth.isSent
         else { return }
         simulation.count("broken answers")
         whatCanGoOnGoesOn(truth, client)
-        // Who is stopped leaves what was pipelined and not begun (RFC 9112 section 9.3.2).
+        // A stopping proxy does not process pipelined requests that it has not begun (RFC 9112 section 9.3.2).
         let first = truth.original ?? truth
         // A repetition has its own exchange, and the attempts of the first one say nothing about it: it was not begun where the answer
         // before it came after the stop had begun.
         if simulation.isDraining, first.startCount == 0 || client.wasAnsweredInDrain || simulation.isCuttingOff { return }
-        // What is pipelined behind a response that is broken off is lost with it, though its bytes be all there.
+        // Requests pipelined behind a broken response are lost with it, even if all their bytes arrived.
         if !client.answered.contains(where: { ($0.original ?? $0).hasBrokenAnswer }), !first.hasBrokenAnswer {
             breach(
                 "everyClientGetsOneAnswer",

@@ -107,10 +107,12 @@ final class Referee {
 
     // MARK: What the configuration said
 
-    /// What the rules in force say of a request, before anything is decided by them.
+    /// Notes the rules in force for a request, before they are applied.
     func noteRules(of lane: Simulation.Lane) {
         for client in simulation.clients {
-            if let exchange = (client.connection.exchange as? ClientRecipient)?.exchange, let truth = client.current { note(exchange, truth) }
+            if let exchange = (client.connection.exchange as? ClientRecipient)?.exchange, let truth = client.current {
+                note(exchange, truth)
+            }
         }
         for attempt in lane.worker.inOrder {
             if let exchange = attempt.attempt.receiver as? Exchange, exchange.store != nil { note(exchange, attempt.truth) }
@@ -120,7 +122,8 @@ final class Referee {
     /// Reloads that were asked for at the same moment are over.
     func loopsFollowTheLastReload() {
         let newest = simulation.rules.routes
-        let known = simulation.lanes.map(\.loop.rules.routes)
+        let known =
+            simulation.lanes.map(\.loop.rules.routes)
             + (simulation.keepsTickets ? [simulation.engine.assumeIsolated { $0.routes }] : [])
         for routes in known where routes.policies != newest.policies || routes.routes != newest.routes {
             breach("loopsFollowTheLastReload", "a loop or the engine has kept the rules of an earlier one")

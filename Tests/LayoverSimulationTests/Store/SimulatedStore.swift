@@ -8,14 +8,14 @@ import LayoverTestSupport
 /// `@unchecked Sendable`: a simulation runs on one thread from its beginning to its end.
 final class SimulatedStore: PendingStore, @unchecked Sendable {
     private let memory: MemoryStore
-    /// What is to be said to those who would otherwise wait for ever, once the process is dead.
+    /// Completions of open calls, which would otherwise wait for ever after the death of the process.
     private var open: [Int: (StoreFailure) -> Void] = [:]
     private var callCount = 0
     private(set) var isDead = false
     /// Told of what the disk said to changes, before anybody else is: whether it took them, and whether a mark of an
     /// attempt was among them.
     var heard: ((_ isTaken: Bool, _ isMark: Bool) -> Void)?
-    /// What the dead are told, one after the other.
+    /// Completions for callers of a dead process, in order.
     private var lastWords: [() -> Void] = []
 
     init(_ memory: MemoryStore) { self.memory = memory }
@@ -28,7 +28,7 @@ final class SimulatedStore: PendingStore, @unchecked Sendable {
         open = [:]
     }
 
-    /// - Returns: Whether there were any.
+    /// - Returns: True if there were any.
     func sayLastWords() -> Bool {
         let words = lastWords
         lastWords = []

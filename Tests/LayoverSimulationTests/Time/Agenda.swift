@@ -1,4 +1,4 @@
-/// What the world around the proxy will do, in the order of its times.
+/// Future events of the world around the proxy, in order of time.
 struct Agenda {
     private struct Item {
         var at: Int64

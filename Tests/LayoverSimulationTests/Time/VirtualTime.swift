@@ -6,12 +6,12 @@ import NIOCore
 ///
 /// `@unchecked Sendable`: a simulation runs on one thread from its beginning to its end.
 final class VirtualTime: EngineClock, @unchecked Sendable {
-    /// What event loops go by.
+    /// The clock of event loops.
     private(set) var nanoseconds: Int64 = 1_000_000_000
     /// How long the machine has slept.
     private var slept: Int64 = 0
 
-    /// What due times are measured on.
+    /// The clock of due times: it goes on during suspend.
     func now() -> Timestamp { Timestamp(nanoseconds: nanoseconds + slept) }
 
     func wallNanoseconds(of timestamp: Timestamp) -> Int64 { timestamp.nanoseconds }

@@ -1,12 +1,12 @@
 import LayoverCore
 
-/// What becomes of one attempt.
+/// The outcome of one attempt.
 enum Fate {
-    /// It fails before its connection stands.
+    /// The attempt fails before its connection is established.
     case neverConnects(FailureKind, FailurePhase, after: Duration, isNameUnknown: Bool)
-    /// Its parent proxy could not connect to the origin, and says so.
+    /// The parent proxy reports that it could not connect to the origin.
     case isRefused(after: Duration)
-    /// Its parent proxy does not let it go to the origin.
+    /// The parent proxy refuses to forward the request.
     case isDenied(after: Duration)
     /// The connection stands and nothing of the request leaves.
     case breaksBeforeSending(after: Duration)
@@ -36,10 +36,10 @@ enum Fate {
         var forbidsRetry = false
         var bodyByteCount = 20
         var isChunked = false
-        /// Whether it says of which version it is.
+        /// True if the response has a validator.
         var isTagged = false
         var isWeaklyTagged = false
-        /// What it has for who asks for the rest.
+        /// The response to a request for the rest.
         var rest = Rest.right
         var connectsAfter: Duration = .milliseconds(20)
         var after: Duration = .milliseconds(20)
@@ -52,10 +52,10 @@ enum Fate {
         /// Before the request is there as a whole.
         var isEarly = false
         var sendsInterim = false
-        /// What libcurl counts when it sends a request once more on its own.
+        /// The number of sendings: libcurl may repeat a request on its own.
         var sendings = 1
 
-        /// Whether it ends a response that broke off, where it comes to the request for the rest.
+        /// True if this reply to the request for the rest ends the broken response.
         var isNotTheRest: Bool {
             switch status {
             case 200: !rest.isGood

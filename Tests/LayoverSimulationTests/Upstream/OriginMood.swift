@@ -5,7 +5,7 @@ enum OriginMood: String, CaseIterable {
     case up, refusing, unresolvable, hanging, brokenTLS, closing, resetting, dying, busy, failing, slow,
         silent, mixed
 
-    /// What becomes of an attempt that meets it.
+    /// The outcome of an attempt at an origin in this mood.
     func fate(using generator: inout some RandomNumberGenerator) -> Fate {
         func millis(_ range: ClosedRange<Int>) -> Duration {
             // A coarse grid, so that things often happen at the same moment.

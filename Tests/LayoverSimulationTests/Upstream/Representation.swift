@@ -1,4 +1,4 @@
-/// What an origin has at the URL of a request: bytes that tell which version they belong to, and which place.
+/// Content at a URL. Each byte shows its version and its position.
 struct Representation: Hashable {
     let number: Int
     let version: Int
@@ -13,7 +13,7 @@ struct Representation: Hashable {
         UInt8(truncatingIfNeeded: number &* 31 &+ version &* 101 &+ offset &* 7 &+ offset >> 8)
     }
 
-    /// Whether bytes are those of the representation that a tag names.
+    /// True if the bytes belong to the representation of this tag.
     static func isPart(_ bytes: [UInt8], at start: Int, ofTag tag: String) -> Bool {
         let numbers = tag.drop { $0 != "r" }.dropFirst().dropLast().split(separator: "v").compactMap { Int($0) }
         guard numbers.count == 2 else { return false }
@@ -25,7 +25,7 @@ struct Representation: Hashable {
 /// How an origin answers a request for the rest of a representation.
 enum Rest: CaseIterable {
     case right, overlapping, short, ofUnknownTotal
-    // What must not be passed on:
+    // Replies that must not be passed on:
     case changed, otherTag, noTag, startsTooLate, tooLong, ofOtherLength, otherEncoding, severalParts
 
     var isGood: Bool { [.right, .overlapping, .short, .ofUnknownTotal].contains(self) }

@@ -5,12 +5,12 @@ import NIOCore
 
 /// The response on its way back.
 extension SimulatedAttempt {
-    /// What the head says, and which bytes follow it.
+    /// The head of the response, and the bytes that follow it.
     private struct Response {
         var status: Int
         var fields: [String] = []
         var isChunked = false
-        /// Nil: bytes that tell nothing.
+        /// Default (nil): bytes without a version.
         var representation: Representation?
         var places: Range<Int>
         /// Bytes that the head does not speak of.
@@ -23,7 +23,7 @@ extension SimulatedAttempt {
         guard !isOver else { return }
         hasHead = true
         truth.hasHead = true
-        // It was refused before anything was done.
+        // The origin refused the request before it did any work.
         if reply.status == 429 { truth.sendings.removeAll { $0 == attempt.number } }
         let hasBody = truth.method != "HEAD" && ![204, 304].contains(reply.status)
         let response = response(reply)
@@ -38,7 +38,8 @@ extension SimulatedAttempt {
         if reply.forbidsRetry { fields.append("X-Should-Retry: false") }
         if reply.status != 204 {
             fields.append(
-                response.isChunked && truth.method != "HEAD" ? "Transfer-Encoding: chunked" : "Content-Length: \(count - response.omittedCount)")
+                response.isChunked && truth.method != "HEAD"
+                    ? "Transfer-Encoding: chunked" : "Content-Length: \(count - response.omittedCount)")
         }
         fields.append("X-Length: \(hasBody ? count : 0)")
         deliver([head("HTTP/1.1 \(response.status) Simulated", fields + response.fields)])

@@ -19,7 +19,7 @@ final class SimulatedAttempt {
     let trigger: AttemptTrigger
     let startedAt: Timestamp
     private(set) var fate: Fate
-    /// Whether its parent proxy is as far as it comes.
+    /// True if the attempt ends at its parent proxy.
     private var endsAtParentProxy = false
     private(set) var isCancelled = false
     private(set) var isOver = false
@@ -30,20 +30,20 @@ final class SimulatedAttempt {
     private var whenTaken: (() -> Void)?
     private var hasTakenAll = false
     private(set) var isReusingConnection = false
-    /// Whether it may be sent twice by the configuration in force when it began.
+    /// True if the configuration at the start of the attempt allows a second sending.
     let isRepeatable: Bool
-    /// Whether a person took the risk that it acts twice.
+    /// True if a person accepted the risk of a second execution.
     var isForced = false
     var goesOnSending: (() -> Void)?
-    /// Whether it is the attempt of a ticket, and was so from its beginning.
+    /// True if the attempt belonged to a ticket from its beginning.
     let isOfTicket: Bool
     /// Where its note on disk stands; nil: it needs none, or has it.
     private var mark: (mark: StartRecord, counts: AttemptCounts, exchange: Exchange)?
     private var isMarking = false
-    /// Whether the disk did not take the note.
+    /// True if the disk did not take the start record.
     private(set) var wasNotMarked = false
     private var whenMarked: ((SimulatedAttempt) -> Void)?
-    /// Whether somebody had been told before that it is cancelled.
+    /// True if a person or a client was told of the cancellation before.
     private(set) var isTooLate = false
     var generator: SeededGenerator
 
@@ -64,7 +64,7 @@ final class SimulatedAttempt {
         if attempt.permit != nil, let exchange, let mark = exchange.run.startRecord {
             self.mark = (mark, exchange.machine.rules.counts, exchange)
         }
-        // Of its own, so that what others do does not change what becomes of this one.
+        // A generator of its own, so that other attempts do not change the outcome of this one.
         generator = SeededGenerator(
             seed: worker.simulation.seed &* 1_000_003 &+ UInt64(truth.number) &* 1009
                 &+ UInt64(truth.startCount))
@@ -80,7 +80,7 @@ final class SimulatedAttempt {
         isRepeatable = truth.isRepeatable(in: worker.simulation.rules.routes)
     }
 
-    /// Whether its connection does not stand yet, as far as anybody can tell.
+    /// True if the connection is not established yet, as seen from outside.
     var isConnecting: Bool { !isOver && !isCancelled && !isMarking && !attempt.hasBegunSending.load(ordering: .relaxed) }
 
     var name: String { "r\(truth.number).\(attempt.number)" }
@@ -127,7 +127,10 @@ final class SimulatedAttempt {
         later(.milliseconds(50)) { me in
             guard !me.hasHead else { return }
             if me.hasTakenAll { return me.sendHead(.init()) }
-            if me.isMarking { return me.whenMarked = { me in me.send(atMost: .max) { $0.sendHead(.init()) } } }
+            if me.isMarking {
+                me.whenMarked = { me in me.send(atMost: .max) { $0.sendHead(.init()) } }
+                return
+            }
             if me.reader == nil {
                 return me.marked { me in me.send(atMost: .max) { $0.sendHead(.init()) } }
             }
@@ -144,7 +147,7 @@ final class SimulatedAttempt {
         if reply.isEarly {
             beginSending()
             simulation.requestTakenInPart(by: self)
-            // It answers and closes: no more of the body is taken.
+            // The origin answers and closes: it reads no more of the body.
             later(reply.after) { me in
                 if me.attempt.request.body != nil, !me.hasTakenAll { me.deliver([.bodyUnwanted]) }
                 me.sendHead(reply)
@@ -203,7 +206,7 @@ final class SimulatedAttempt {
     private func beginSending() {
         guard !attempt.hasBegunSending.load(ordering: .relaxed) else { return }
         attempt.hasBegunSending.store(true, ordering: .releasing)
-        // It takes all of the request before it answers, or says that it does not want the rest.
+        // The origin reads the whole request before it answers, or rejects the rest.
         attempt.isBodyHandedOver.store(true, ordering: .relaxed)
         simulation.referee.sent(self)
     }
@@ -265,7 +268,7 @@ final class SimulatedAttempt {
 
     // MARK: Its end
 
-    /// Its connection breaks, unless a response has begun by then.
+    /// Breaks the connection, unless a response has begun by then.
     func breaks(after wait: Duration) {
         later(wait) { me in
             if !me.hasHead { me.fail(.connectionTerminated, .awaitingResponse, .maybeApplied) }
@@ -288,7 +291,7 @@ final class SimulatedAttempt {
         }
     }
 
-    /// Its process is gone; what has reached the upstream has.
+    /// The process has died; bytes that reached the upstream stay there.
     func processDied() {
         if !isCancelled { truth.runningCount -= 1 }
         if hasHead { truth.hasBrokenAnswer = true }
@@ -348,7 +351,7 @@ final class SimulatedAttempt {
         deliver([.failed(failure)])
     }
 
-    /// Whether it says that there is no way, now or later.
+    /// True if the failure is lasting.
     private static func isFinal(_ failure: Failure) -> Bool {
         failure.kind == .tlsCertificateError || failure.kind == .parentProxyDenied || failure.isNameUnknown
     }

@@ -26,7 +26,7 @@ final class SimulatedWorker: UpstreamWorker, @unchecked Sendable {
     var batchEnded: @Sendable () -> Void = {}
     private(set) var running: [ObjectIdentifier: SimulatedAttempt] = [:]
     private(set) var isShutDown = false
-    /// Whether its process has died: then nothing it is told matters.
+    /// True if the process has died: its calls have no effect then.
     private(set) var isDead = false
 
     init(simulation: Simulation) { self.simulation = simulation }

@@ -1,11 +1,11 @@
 import LayoverCore
 
-/// What has come of the response to a request, as far as it can break off and go on.
+/// Progress of a response that can break off and continue.
 struct Download {
-    /// What the last response that was begun anew is of; nil: it does not say.
+    /// The representation of the last response that began from the start; nil if it has no validator.
     private(set) var representation: Representation?
     private(set) var versionCount = 0
-    /// Whether the proxy is to ask for its rest once it breaks off.
+    /// True if the proxy must request the rest after a break.
     private(set) var canGoOn = false
     /// How much of it has come.
     private(set) var doneCount = 0
@@ -14,7 +14,7 @@ struct Download {
     /// When it broke off last behind bytes that had not come before; nil: it never did.
     private(set) var movedAt: Timestamp?
     private var movedCount = 0
-    /// Whether it broke off, and its rest is still to come.
+    /// True if the response broke off and its rest is missing.
     private(set) var isBroken = false
     /// Whether what came last from its origin ends it: what is not the rest, or a failure that waiting does not mend.
     private(set) var isEndedByOrigin = false
@@ -53,7 +53,8 @@ struct Download {
         if part == representation { doneCount = min(max(doneCount, end), part.byteCount) }
     }
 
-    /// - Returns: Whether the attempts are counted from one again: 64 KiB have come since the last time (`ResumableResponse.progressMin`).
+    /// - Returns: True if the attempts are counted from one again: 64 KiB have come since the last time
+    ///   (`ResumableResponse.progressMin`).
     mutating func broke(at now: Timestamp) -> Bool {
         (isBroken, isEndedByOrigin) = (canGoOn, false)
         if canGoOn, doneCount > movedCount { (movedAt, movedCount) = (now, doneCount) }

@@ -16,15 +16,15 @@ final class RequestTruth {
     let bodyByteCount: Int?
     let carriesCredentials: Bool
 
-    /// What it says about becoming a ticket.
+    /// Fields of the request about tickets.
     var order = TicketWords()
-    /// What is asked of another request's ticket, where it is no request to an origin.
+    /// The question about another request's ticket; nil for a request to an origin.
     var question: TicketAsk?
-    /// Whether it shares its URL with others, of which a newer one may take the place of an older one.
+    /// True if the request shares its URL with others, and a newer one may supersede an older one.
     var isDraft = false
-    /// Whether its client breaks it off in the middle of its body.
+    /// True if the client breaks the request off in the middle of its body.
     var breaksOff = false
-    /// Whether its last byte is on its way.
+    /// True if the client has sent the last byte of the request.
     var isWhole = false
     /// The request that its client makes once more, because it has heard nothing of it or forgot.
     var original: RequestTruth?
@@ -34,28 +34,28 @@ final class RequestTruth {
 
     /// Its ticket, once its client was told.
     var ticket: EntryID?
-    /// Whether a person cancelled it, or its client gave it up.
+    /// True if a person or the client cancelled the request.
     var isCancelAsked = false
-    /// Whether a person aborted an attempt of it.
+    /// True if a person aborted an attempt of the request.
     var isAborted = false
-    /// Whether a person settled it: the origin has it, they said.
+    /// True if a person settled the request.
     var isSettled = false
-    /// Whether a person was told that it is settled.
+    /// True if the `settle` command was confirmed to the person.
     var isSettleTold = false
     /// The entry, of no ticket, of which a person was told that it is settled.
     var settledEntry: EntryID?
-    /// Whether somebody was told that its ticket is cancelled, or dropped.
+    /// True if the cancellation or deletion of the ticket was confirmed.
     var isCancelTold = false
-    /// Whether an upstream has begun to answer it.
+    /// True if an upstream has begun its response.
     var hasHead = false
-    /// Whether the process died while it was under way, or at rest.
+    /// True if the process died during the life of the request.
     var hasSeenDeath = false
     /// Its entry, while a person who retried it has been told so and nothing has come of that.
     var retryTold: EntryID?
     /// Numbers of its parents that ended undelivered, and of which a person said that they need not be.
     var excusedParents: Set<Int> = []
 
-    /// Whether all of it left its client.
+    /// True if the client has sent the whole request.
     var isSent = false
     /// Numbers of the attempts of which a byte may have reached an upstream, a force between two of them
     /// taken away.
@@ -75,20 +75,20 @@ final class RequestTruth {
     var automaticMin: Int?
     /// Attempts that no person asked for, those taken away that the store of the proxy stopped.
     var madeCount = 0
-    /// Whether any rule that was ever in force for it limited its attempts.
+    /// True if any rule that was ever in force limited the attempts of the request.
     var hasBeenLimited = false
-    /// Whether any rule that was ever in force for it said that it may be sent twice.
+    /// True if any rule that was ever in force allowed a second sending.
     var hasBeenVouched = false
     /// Attempts under way that nobody has cancelled.
     var runningCount = 0
-    /// Whether a person retried it or forced it, and no attempt came of that yet.
+    /// True if a person retried or forced the request, and no attempt has followed yet.
     var isAskedFor = false
-    /// Whether the attempt under way is one that a person asked for: it may be cut off and made anew.
+    /// True if a person requested the attempt under way: it may be cut off and repeated.
     var goesAsAsked = false
-    /// Whether the store did not let begin what a person asked for: the next attempt makes up for it.
+    /// True if the store stopped an attempt that a person requested: the next attempt replaces it.
     var isOwedAttempt = false
     var answerCount = 0
-    /// Whether a response of an upstream began and broke.
+    /// True if a response of an upstream began and broke.
     var hasBrokenAnswer = false
     /// The longest that any rule in force for it let it wait.
     var holdMax = Duration.zero
@@ -100,7 +100,7 @@ final class RequestTruth {
     var lifetimeMin: Duration?
     /// When its entry was first seen in the set; nil: it never was.
     var firstParkedAt: Timestamp?
-    /// Whether its response breaks off again and again.
+    /// True if the response breaks off repeatedly.
     var isDownload = false
     var download = Download()
 
@@ -143,7 +143,7 @@ final class RequestTruth {
         return routes.standardPolicy
     }
 
-    /// Whether its response may go to others too, or to a ticket: then it does not go on.
+    /// True if other requests or a ticket may get the response too: it is not continued then.
     var mayHaveOtherReaders: Bool { hasKey || order.prefer != nil || order.isDeferred || policyName == "deferring" }
 
     func giveBackForces() {

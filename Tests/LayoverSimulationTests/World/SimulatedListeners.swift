@@ -1,9 +1,9 @@
 import LayoverCore
-@testable import LayoverTestSupport
 
 @testable import LayoverEngine
+@testable import LayoverTestSupport
 
-/// What the kernel of the simulated machine says of servers on it.
+/// Listening sockets of the simulated machine.
 struct SimulatedListeners: ListenerTable {
     let look: Unchecked<(Int) -> Set<UInt64>?>
 

@@ -1,6 +1,6 @@
 import LayoverCore
 
-/// What the network of the machine is like.
+/// State of the network of the machine.
 struct SimulatedNetwork {
     var isDown = false
     var hasPortal = false

@@ -98,7 +98,7 @@ extension Simulation {
         if chance(25) { words.lane = ["x", "y"].randomElement(using: &generator) }
         if chance(15) { words.priority = Int.random(in: 0...7, using: &generator) }
         if chance(15), words.isDeferred || words.prefer?.hasPrefix("respond-async") == true {
-            // What takes the place of a draft would be another parent.
+            // A ticket that supersedes a draft would be another parent.
             words.after = told.suffix(8).filter { chance(25) && !$0.isDraft }
         }
         return words
@@ -106,7 +106,7 @@ extension Simulation {
 
     func clientActs() {
         let open = clients.filter { !$0.isClosed }
-        // What they leave behind is taken over, whether the disk has room for it or not.
+        // Their requests are adopted, whether the disk has room or not.
         let adopted = open.filter { $0.current?.policyName == "adopting" && $0.current?.isSent == true }
         if let client = adopted.randomElement(using: &generator), chance(50) {
             if chance(70) { refusedCommitCount = 4 }

@@ -17,11 +17,11 @@ extension Simulation {
         return [request]
     }
 
-    /// What becomes of an attempt of one whose origin answers.
+    /// The reply to an attempt of a download whose origin answers.
     func fateOfDownload(_ reply: Fate.Reply, using generator: inout SeededGenerator) -> Fate.Reply {
         guard reply.status == 200 else { return reply }
         var reply = reply
-        // What is kept of a response goes to a file when it is long, and its threads keep no order.
+        // A long kept response goes to a file, whose threads have no fixed order.
         reply.bodyByteCount = keepsTickets || Bool.random(using: &generator) ? 400 : 300_000
         reply.isTagged = true
         reply.isChunked = Int.random(in: 0..<10, using: &generator) == 0

@@ -11,13 +11,13 @@ extension Simulation {
         if chance(15) {
             try drainToTheEnd()
             guard keepsTickets, breaches.isEmpty else { return }
-            // What is left goes on in another life.
+            // The remaining requests continue in another life of the process.
             try die()
         }
         recover()
         try waitUntil { self.liveEntries.allSatisfy { $0.state == .held || $0.state == .undecided } }
         referee.checkNoEntryWaitsForEver()
-        // What one decision leads to may ask for the next.
+        // A decision may lead to the need for another one.
         for _ in 0..<12 where !liveEntries.isEmpty {
             decideAll()
             try waitUntil { self.liveEntries.allSatisfy { $0.state == .held || $0.state == .undecided } }
@@ -53,7 +53,7 @@ extension Simulation {
 
     private func decideAll() {
         for id in liveEntries.map(\.id) {
-            // What was decided about another may have changed it.
+            // The decision about another entry may have changed this one.
             guard let entry = engine.assumeIsolated({ $0.pending.entries[id] }) else { continue }
             let command: EntryCommand =
                 switch entry.state {
@@ -77,7 +77,7 @@ extension Simulation {
         for client in clients { client.takeAgain() }
     }
 
-    /// It has all the time it needs for that.
+    /// The drain has no time limit here.
     private func drainToTheEnd() throws {
         drain()
         isRecovering = true

@@ -1,11 +1,11 @@
 import LayoverCore
-@testable import LayoverTestSupport
 import NIOCore
 import NIOEmbedded
 import NIOPosix
 
 @testable import LayoverEngine
 @testable import LayoverProxy
+@testable import LayoverTestSupport
 
 /// The process and its lives: it dies, and another one starts on what it left on the disk.
 extension Simulation {
@@ -112,7 +112,7 @@ extension Simulation {
         faults.unsearchable = { isUnsearchable.value() }
         if chance(60) { faults.crashPoint = Int.random(in: 1...120, using: &generator) }
         if life == 1, let firstCrashPoint { faults.crashPoint = firstCrashPoint }
-        // It dies there, or keeps silent there and dies a little later.
+        // The process dies there, or hangs there and dies a little later.
         let lingers = chance(30)
         let died = Unchecked { [unowned self] in
             trace { "crash point\(lingers ? ", and it lingers" : "")" }
@@ -131,19 +131,19 @@ extension Simulation {
         return store
     }
 
-    /// It is told to stop, cuts off what has not ended in time, and is started again.
+    /// Stops the process, which cuts off unfinished work after its time, and starts it again.
     func stop() throws {
         count("stops")
         let (lifeBefore, breachCount) = (life, breaches.count)
         drain()
         try advance(by: .milliseconds(Int.random(in: 0...40, using: &generator) * 250))
-        // It died while it was finishing; nobody has told the next one to stop.
+        // The process died while it was finishing; the next one was not told to stop.
         guard life == lifeBefore else { return }
         trace { "the time to stop is over" }
         isCuttingOff = true
         for lane in lanes { _ = lane.loop.shutDown() }
         try advance(by: .seconds(2))
-        // It may have died while it was about to stop.
+        // The process may have died while it was about to stop.
         if life == lifeBefore, breaches.count == breachCount { referee.stopped() }
         (isDraining, isCuttingOff) = (false, false)
         try die()

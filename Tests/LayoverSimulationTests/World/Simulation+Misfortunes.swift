@@ -3,7 +3,7 @@ import LayoverCore
 @testable import LayoverEngine
 @testable import LayoverProxy
 
-/// What goes wrong at the worst moment, which chance alone would meet too rarely.
+/// Faults at the worst moment, which chance alone would hit too rarely.
 ///
 /// Its randomness is its own: where nothing of it happens, a seed tells the same story as without it.
 extension Simulation {
@@ -84,7 +84,9 @@ extension Simulation {
         guard !isRecovering, !isDraining, let client = clients.first(where: { $0.current === request && !$0.isClosed }) else { return }
         count(what)
         let isReset = isUnlucky(40)
-        later(.milliseconds([0, 3, 200].randomElement(using: &misfortune) ?? 0)) { if isReset { client.leave() } else { client.closeSocket() } }
+        later(.milliseconds([0, 3, 200].randomElement(using: &misfortune) ?? 0)) {
+            if isReset { client.leave() } else { client.closeSocket() }
+        }
     }
 
     /// A request whose client expects that it is taken over, with a body that is too long for that; or a ticket that may be
@@ -93,7 +95,8 @@ extension Simulation {
         guard keepsTickets, isUnlucky(12) else { return nil }
         let isVouched = isUnlucky(50)
         let request = RequestTruth(
-            number: requests.count + 1, method: isVouched || isUnlucky(50) ? "POST" : "PUT", origin: origins[Int.random(in: 0..<origins.count, using: &misfortune)],
+            number: requests.count + 1, method: isVouched || isUnlucky(50) ? "POST" : "PUT",
+            origin: origins[Int.random(in: 0..<origins.count, using: &misfortune)],
             hasKey: false, policyName: isVouched ? "vouched" : "adopting", asksToPass: false, expectsContinue: false,
             isChunked: isUnlucky(30), bodyByteCount: isVouched ? 40 : 4000, carriesCredentials: false)
         if isVouched { request.order.prefer = "respond-async, wait=0" }

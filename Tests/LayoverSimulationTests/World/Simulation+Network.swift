@@ -4,7 +4,7 @@ import LayoverTestSupport
 @testable import LayoverEngine
 
 extension Simulation {
-    /// What becomes of an attempt.
+    /// The outcome of an attempt.
     func fate(of truth: RequestTruth, using generator: inout SeededGenerator) -> Fate {
         let isLocal = truth.origin.isLoopback
         var fate: Fate
@@ -66,7 +66,7 @@ extension Simulation {
             let mode = ReachabilityMode.allCases.randomElement(using: &generator) ?? .auto
             setMode(chance(50) ? .auto : mode)
         default:
-            // One that came by itself.
+            // A probe result without a request for it.
             if engine.assumeIsolated({ $0.reachability.probeInterval != nil }) {
                 post(.probed(network.probe))
             }
@@ -96,7 +96,7 @@ extension Simulation {
         probeCount += 1
         let number = probeCount
         later(.milliseconds(Int.random(in: 1...200, using: &generator) * 10)) { [unowned self] in
-            // One that was given up for a newer one says nothing.
+            // A probe that a newer one replaced reports nothing.
             if number == self.probeCount { self.post(.probed(self.network.probe)) }
         }
     }

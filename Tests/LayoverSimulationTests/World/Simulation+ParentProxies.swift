@@ -35,7 +35,7 @@ extension Simulation {
         trace { "\(parentProxy) is \(mood.rawValue)" }
     }
 
-    /// What becomes of an attempt at its parent proxy; nil: it comes past it, or has none.
+    /// The outcome of an attempt at its parent proxy; nil if it passes the parent proxy, or has none.
     func fate(at parentProxy: ParentProxy?, of truth: RequestTruth) -> Fate? {
         guard let parentProxy, !isRecovering else { return nil }
         if network.isDown, !parentProxy.gate.isLoopback {
@@ -51,7 +51,9 @@ extension Simulation {
 
     /// What an attempt that came past its parent proxy meets there, where its origin does not connect: the proxy says so.
     func fateBehindParentProxy(_ fate: Fate, of truth: RequestTruth) -> Fate {
-        guard case .neverConnects(let kind, let phase, let wait, _) = fate, phase != .securing, kind != .tlsCertificateError else { return fate }
+        guard case .neverConnects(let kind, let phase, let wait, _) = fate, phase != .securing, kind != .tlsCertificateError else {
+            return fate
+        }
         if truth.origin.scheme == .http { return .answers(.init(status: 503, after: min(wait, .seconds(5)))) }
         return .isRefused(after: wait)
     }

@@ -126,7 +126,7 @@ extension Simulation {
         referee.checkEngine(isReloaded: true)
     }
 
-    /// What `Reloader` does when it is its turn: reads, and hands what it has read to one after the other.
+    /// The steps of `Reloader` when its turn comes: it reads the rules and passes them to each loop in turn.
     private func takeNewRules() async {
         rules.routes = randomRoutes()
         let rules = rules

@@ -48,7 +48,7 @@ final class Simulation {
     // The world.
     let origins: [Origin]
     var moods: [Origin: OriginMood] = [:]
-    /// Whether there are parent proxies, and how they are doing.
+    /// True if there are parent proxies.
     let hasParentProxies: Bool
     var parentProxyMoods: [Origin: ParentProxyMood] = [:]
     var network = SimulatedNetwork()
@@ -60,7 +60,7 @@ final class Simulation {
     var clientCount = 0
     var probeCount = 0
     var rules = ProxyRules()
-    /// Of those that were asked for at the same moment.
+    /// Number of reloads under way at the same time.
     var reloadsUnderWay = 0
     var isRecovering = false
     var isDraining = false
@@ -68,14 +68,14 @@ final class Simulation {
     /// How often servers were started.
     var startCounts: [Origin: UInt64] = [:]
 
-    // What outlives the process, and what each life of it begins with.
+    // The data that outlives the process, and with which each life begins.
     let disk = MemoryDisk()
     let keepsTickets: Bool
     let limits: PendingLimits
     let hasProbe: Bool
     let laneCount: Int
     var store: SimulatedStore?
-    /// Whether the store of this life could not be opened so far.
+    /// True if the store of this life could not be opened so far.
     var isStoreClosed = false
     var life = 0
     var storeBusyUntil: Int64 = 0
@@ -83,11 +83,11 @@ final class Simulation {
     var unsearchableUntil: Int64 = 0
     /// Commits that the disk refuses from now on.
     var refusedCommitCount = 0
-    /// Whether the process has come to a point at which it dies.
+    /// True if the process has reached a point at which it dies.
     var mustDie = false
     /// The crash point at which the first life ends; nil: the seed says, or it does not.
     let firstCrashPoint: Int?
-    /// Whether what is under way is being cut off, because the time for an orderly end is over.
+    /// True if attempts under way are being cut off, because the time for an orderly stop is over.
     var isCuttingOff = false
     /// How far the world has come, for tests that want to see that something happened at all.
     var tally: [String: Int] = [:]
@@ -119,7 +119,7 @@ final class Simulation {
         for origin in origins { moods[origin] = Bool.random(using: &generator) ? .up : .refusing }
         rules.viaIdentity = "layover-0a1b2c3d"
         if keepsTickets { rules.noTickets = nil }
-        // What is longer is lost for another attempt. No file: its threads keep no order.
+        // Longer bodies cannot be sent again. No spool file, because its threads have no fixed order.
         rules.body.byteCountMax = 1500
         rules.body.inMemoryMax = 4000
         rules.body.windowMax = 600
@@ -152,7 +152,8 @@ final class Simulation {
     func truth(of attempt: UpstreamAttempt) -> RequestTruth? {
         if attempt.request.purpose == .transfer {
             // Drafts share their URL.
-            let word = attempt.request.target == RequestTruth.draftTarget
+            let word =
+                attempt.request.target == RequestTruth.draftTarget
                 ? attempt.request.userAgent : attempt.request.target.split(separator: "/").last.map(String.init)
             return word.flatMap { Int($0.dropFirst()) }.flatMap { requests[$0] }
         }
@@ -201,7 +202,7 @@ final class Simulation {
         } while !(engineLoop.isIdle && jobs.isIdle) && breaches.isEmpty
     }
 
-    /// Whether more happens at one moment than can come to anything.
+    /// True if so many events happen at one moment that the simulation makes no progress.
     private func isSpinning() -> Bool {
         if spunAt != time.nanoseconds { (spunAt, spinCount) = (time.nanoseconds, 0) }
         spinCount += 1

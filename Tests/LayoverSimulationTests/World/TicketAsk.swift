@@ -1,6 +1,6 @@
 import LayoverCore
 
-/// What is asked of a ticket.
+/// A question about a ticket.
 struct TicketAsk {
     enum Kind: CaseIterable { case look, wait, response, drop }
 

@@ -1,4 +1,4 @@
-/// What a request says about becoming a ticket, and about its order.
+/// Fields of a request about tickets and their order.
 struct TicketWords {
     /// The value of `Prefer`.
     var prefer: String?
@@ -7,7 +7,7 @@ struct TicketWords {
     var after: [RequestTruth] = []
     var priority: Int?
 
-    /// Whether it is a ticket or nothing: it is never sent while its client holds it.
+    /// True if the request becomes a ticket or nothing: it is never sent while its client holds it.
     var isTicketAtOnce: Bool {
         isDeferred || prefer == "respond-async, wait=0" || prefer == "respond-async" && (lane != nil || !after.isEmpty)
     }

@@ -1,4 +1,4 @@
-/// What happened in a simulation, a line each. Switched off it costs nothing; a seed that fails is run again
+/// The events of a simulation, one line each. It costs nothing while it is off; a seed that fails is run again
 /// with it.
 struct Trace {
     let isOn: Bool

@@ -30,7 +30,7 @@ extension PendingStore {
     }
 }
 
-/// What a failure says; records an issue if there was none.
+/// The thrown failure; records an issue if there was none.
 func failure<Value>(
     _ location: SourceLocation = #_sourceLocation, of body: () async throws -> Value
 ) async -> StoreFailure? {

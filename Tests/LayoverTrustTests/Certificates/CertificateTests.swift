@@ -5,7 +5,7 @@ import Testing
 @testable import LayoverTrust
 
 struct CertificateTests {
-    @Test func opensslSaysTheSame() async throws {
+    @Test func certificateIsReadAsOpenSSLReadsIt() async throws {
         let folder = try TemporaryFolder()
         let file = try await TestAuthority(in: folder).certificate
         let certificate = try #require(Certificate(file: file))
@@ -17,7 +17,7 @@ struct CertificateTests {
         #expect(certificate.nickname == "Layover CA \(certificate.fingerprint.prefix(16))")
     }
 
-    @Test func whatIsNoCertificateIsNone() throws {
+    @Test func invalidBytesMakeNoCertificate() throws {
         let folder = try TemporaryFolder()
         #expect(Certificate(der: [0x30, 0x03, 0x02, 0x01, 0x03]) == nil)
         #expect(Certificate(file: folder.file("nothing").path) == nil)
@@ -32,7 +32,8 @@ struct CertificateTests {
     @Test func damagedPartsOfAFileArePassedOver() async throws {
         let (one, other) = (try await Certificate.fixture(), try await Certificate.fixture())
         let broken = one.pem.replacing("-----END CERTIFICATE-----\n", with: "")
-        let text = "notes\r\n\(broken)\(one.pem.replacing("\n", with: "\r\n"))"
+        let text =
+            "notes\r\n\(broken)\(one.pem.replacing("\n", with: "\r\n"))"
             + "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n-----BEGIN CERTIFICATE-----\n!!\n-----END CERTIFICATE-----\n"
             + other.pem
         #expect(PEM.certificates(in: Array(text.utf8)) == [one.der, other.der])
@@ -72,7 +73,9 @@ struct CertificateTests {
     }
 
     /// As keytool of Java 8 to 21 prints it, with the space at the end of the line.
-    @Test(arguments: ["layover-0123456789abcdef", "of, Jan 1, 2026, ours"]) func aliasIsAllThatStandsBeforeTheDate(alias: String) async throws {
+    @Test(arguments: ["layover-0123456789abcdef", "of, Jan 1, 2026, ours"]) func aliasIsAllThatStandsBeforeTheDate(alias: String)
+        async throws
+    {
         let certificate = try await Certificate.fixture()
         let listing = """
             Your keystore contains 2 entries

@@ -56,7 +56,7 @@ struct TrustChangesTests {
         return report.outcomes.map(\.result)
     }
 
-    @Test func whatWasTrustedIsTakenBackOnce() {
+    @Test func trustIsRevokedOnce() {
         let changes = changes([RecordingTrustStore(.nss)])
         #expect(results(changes.trust(dryRun: false)) == [.changed])
         #expect(results(changes.trust(dryRun: false)) == [.unchanged])
@@ -77,7 +77,7 @@ struct TrustChangesTests {
         #expect(TrustChanges.replaced(by: next, in: path).isEmpty)
     }
 
-    @Test func whatWasThereBeforeStays() {
+    @Test func certificateThatWasTrustedBeforeStays() {
         let changes = changes([RecordingTrustStore(.nss, "/mine", .trusted), RecordingTrustStore(.nss, "/other")])
         #expect(results(changes.trust(dryRun: false)) == [.unchanged, .changed])
         #expect(results(changes.untrust(dryRun: false)) == [.kept, .changed])
@@ -106,7 +106,7 @@ struct TrustChangesTests {
     }
 
     /// The person ran the line, so the certificate counts as put there by `ca trust`.
-    @Test func whatTookAPersonIsTakenBackToo() {
+    @Test func trustAddedByAPersonIsRevokedToo() {
         let store = RecordingTrustStore(.system, obstacle: .needsRoot)
         let changes = changes([store])
         #expect(results(changes.trust(dryRun: false)) == [.byHand("only root may change it", ["add /ca.pem"])])
@@ -118,12 +118,14 @@ struct TrustChangesTests {
     @Test func oneStoreThatFailsDoesNotHinderTheNext() {
         let changes = changes([
             RecordingTrustStore(.nss, "/a", obstacle: .failed("broken")), RecordingTrustStore(.java, "/b", .unknown("no keytool")),
-            RecordingTrustStore(.nss, "/c", obstacle: .missing(program: "certutil", package: "libnss3-tools")), RecordingTrustStore(.nss, "/d"),
+            RecordingTrustStore(.nss, "/c", obstacle: .missing(program: "certutil", package: "libnss3-tools")),
+            RecordingTrustStore(.nss, "/d"),
         ])
-        #expect(results(changes.trust(dryRun: false)) == [
-            .failed("broken"), .failed("no keytool"),
-            .byHand("certutil is missing", ["sudo apt-get install --yes libnss3-tools", "add /ca.pem"]), .changed,
-        ])
+        #expect(
+            results(changes.trust(dryRun: false)) == [
+                .failed("broken"), .failed("no keytool"),
+                .byHand("certutil is missing", ["sudo apt-get install --yes libnss3-tools", "add /ca.pem"]), .changed,
+            ])
     }
 
     @Test func aStoreThatTheSystemFillsWaitsForIt() {

@@ -45,12 +45,12 @@ struct AuthorityVariablesTests {
             let found = scene.certificates(exports[name])
             #expect(found.last == scene.authority.der && Set(found).isSuperset(of: system), "\(name)")
         }
-        // Nothing was set, so one file does for all of them.
+        // No variable was set, so one file is enough for all of them.
         #expect(Set(Self.replacing.map { exports[$0] }).count == 1)
     }
 
     @Test(arguments: AuthorityVariable.all.map(\.name))
-    func whatAVariableNamedBeforeStaysTrusted(name: String) async throws {
+    func certificatesOfTheFormerFileStayTrusted(name: String) async throws {
         let scene = try await Scene()
         let other = try await Certificate.fixture()
         let file = try scene.home.write(other.pem, to: "other.pem")
@@ -58,8 +58,8 @@ struct AuthorityVariablesTests {
         #expect(found.contains(other.der) && found.contains(scene.authority.der))
     }
 
-    /// requests falls back on curl's variable, and curl on OpenSSL's: what they trusted by it, they go on to trust.
-    @Test func whatIsTrustedByAnotherVariableStaysTrusted() async throws {
+    /// requests falls back on curl's variable, and curl on OpenSSL's: these certificates stay trusted.
+    @Test func certificatesOfFallbackVariablesStayTrusted() async throws {
         let scene = try await Scene()
         let (corporate, curls) = (try await Certificate.fixture(), try await Certificate.fixture())
         let exports = try scene.exports([
@@ -95,7 +95,8 @@ struct AuthorityVariablesTests {
         let other = try scene.home.write(try await Certificate.fixture().pem, to: "other.pem")
         let wgetrc = try scene.home.write("tries = 3\n", to: "wgetrc")
         let before = scene.empty.merging([
-            "SSL_CERT_FILE": other, "NODE_EXTRA_CA_CERTS": other, "WGETRC": wgetrc, "JAVA_TOOL_OPTIONS": "-Xmx1g", "PIP_CERT": "/absent.pem",
+            "SSL_CERT_FILE": other, "NODE_EXTRA_CA_CERTS": other, "WGETRC": wgetrc, "JAVA_TOOL_OPTIONS": "-Xmx1g",
+            "PIP_CERT": "/absent.pem",
             "PHP_INI_SCAN_DIR": "/etc/mine:/etc/other",
         ]) { $1 }
         let exports = try scene.exports(before)
@@ -145,7 +146,7 @@ struct AuthorityVariablesTests {
         #expect(scene.certificates(SettingsFile.value("ca_certificate", in: settings)).contains(scene.authority.der))
     }
 
-    /// A password may be among them.
+    /// The settings of wget may contain a password.
     @Test(arguments: [(0o600, 0o600), (0o640, 0o640), (0o644, 0o644), (0o444, 0o644)])
     func settingsOfWgetAreReadByThoseWhoMayReadThem(mode: Int, expected: Int) async throws {
         let scene = try await Scene()
@@ -207,14 +208,14 @@ struct AuthorityVariablesTests {
     }
 
     /// Programs that were started side by side, each with an environment of its own, still read them.
-    @Test func filesOfTodayStay() async throws {
+    @Test func recentGeneratedFilesAreNotRemoved() async throws {
         let scene = try await Scene()
         let first = try scene.exports(["SSL_CERT_FILE": try scene.home.write("", to: "first")])["SSL_CERT_FILE"] ?? ""
         try writeManyFiles(scene)
         #expect(FileManager.default.fileExists(atPath: first))
     }
 
-    @Test func filesOfYesterdayAreBounded() async throws {
+    @Test func oldGeneratedFilesAreLimited() async throws {
         let scene = try await Scene()
         try writeManyFiles(scene)
         let long = Date(timeIntervalSinceNow: -Double(GeneratedFiles.ageMax) - 60)
@@ -238,9 +239,13 @@ struct AuthorityVariablesTests {
         let other = try await Certificate.fixture()
         let file = try scene.home.write(other.pem, to: "other.pem")
         let store = scene.home.file("mine.jks").path
-        try await Command("keytool", [
-            "-importcert", "-noprompt", "-alias", "other", "-file", file, "-keystore", store, "-storepass", "secret1", "-storetype", "JKS",
-        ]).succeed()
+        try await Command(
+            "keytool",
+            [
+                "-importcert", "-noprompt", "-alias", "other", "-file", file, "-keystore", store, "-storepass", "secret1", "-storetype",
+                "JKS",
+            ]
+        ).succeed()
         let options = "-Djavax.net.ssl.trustStore=\(store) -Djavax.net.ssl.trustStorePassword=secret1"
         let set = ["PATH": "/usr/bin", "JAVA_TOOL_OPTIONS": options]
         let value = try #require(try scene.exports(set)["JAVA_TOOL_OPTIONS"])

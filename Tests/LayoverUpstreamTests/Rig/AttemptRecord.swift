@@ -39,7 +39,7 @@ final class AttemptRecord: UpstreamReceiver, Sendable {
     private let state = Mutex(State())
     private let worker: any UpstreamWorker
     private let eventLoop: any EventLoop
-    /// Whether body bytes are counted as passed on at once, as by a client that reads.
+    /// True if body bytes count as passed on at once, as with a client that reads.
     private let passesOn: Bool
 
     init(worker: any UpstreamWorker, eventLoop: any EventLoop, passesOn: Bool) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LayoverUpstream
 
-/// Who makes the attempts of a test.
+/// The path that makes the attempts of a test.
 enum Path: String, Sendable, CaseIterable {
     /// libcurl's transfers.
     case libcurl

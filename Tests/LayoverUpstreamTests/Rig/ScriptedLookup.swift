@@ -10,7 +10,7 @@ final class ScriptedLookup: Sendable {
     private let outcomes: Mutex<[NameOutcome]>
     /// Lookups block until it fires; nil: never.
     private let gate: Signal?
-    /// Whether only the first lookup blocks.
+    /// True if only the first lookup blocks.
     private let blocksOnce: Bool
 
     /// - Parameter outcomes: One for each lookup; the last is given from then on.

@@ -44,7 +44,7 @@ final class ScriptedNameServer: Sendable {
                     sendto(descriptor, answer, answer.count, 0, sender, length)
                 }
             }
-            // What shutdown(2) wakes has no sender.
+            // A read that shutdown(2) wakes has no sender.
             if sender.sin_port == 0 { break }
         }
         close(descriptor)

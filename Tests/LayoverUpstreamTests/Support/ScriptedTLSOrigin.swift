@@ -13,7 +13,7 @@ final class ScriptedTLSOrigin: Sendable {
         case tellsTheNames
         /// The response is the request's body, as it comes.
         case echoes
-        /// It refuses clients that have no certificate.
+        /// The origin refuses clients that have no certificate.
         case wantsACertificate
     }
 

@@ -10,7 +10,7 @@ import Testing
         FileManager.default.temporaryDirectory.appending(path: "layover-crash-\(pid)")
     }
 
-    /// Whether a process runs; one that nobody has reaped yet does not.
+    /// True if a process runs; a zombie does not count.
     private static func isRunning(_ pid: Int32) -> Bool {
         guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
             let state = text.split(separator: ")").last?.split(separator: " ").first

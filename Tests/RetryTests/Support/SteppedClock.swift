@@ -16,7 +16,8 @@ final class SteppedClock: Clock, Sendable {
         var continuation: CheckedContinuation<Void, any Error>
     }
 
-    /// Who goes on once the lock is released. Resuming under it could meet a cancellation that waits for it.
+    /// Continuations to resume after unlocking. Resuming under the lock could deadlock with a cancellation that waits
+    /// for it.
     private final class Released: Sendable {
         private let sleepers = Mutex<[(CheckedContinuation<Void, any Error>, isCancelled: Bool)]>([])
 

@@ -1,4 +1,4 @@
-/// What goes wrong in these tests.
+/// The error of these tests.
 enum Trouble: Error, Hashable {
     case offline, refused
     case status(Int)

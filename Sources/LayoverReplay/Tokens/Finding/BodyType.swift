@@ -1,6 +1,6 @@
 package import LayoverHTTP
 
-/// What a body is, as far as tokens are concerned.
+/// The type of a body, as far as tokens are concerned.
 package enum BodyType: Sendable, Hashable {
     /// `application/json` or `application/*+json` (RFC 6839 section 3.1).
     case json

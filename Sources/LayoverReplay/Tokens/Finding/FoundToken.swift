@@ -2,10 +2,10 @@
 struct FoundToken: Sendable, Hashable {
     var token: Token
     var place: TokenPlace
-    /// From its first tilde to its last, in offsets from the first readable byte.
+    /// The bytes from the token's first tilde to its last, in offsets from the first readable byte.
     var range: Range<Int>
 
-    /// Whether it stands for a whole path.
+    /// Whether the token stands for a whole path.
     var isLocationInPath: Bool {
         guard case .ticket(_, .location) = token else { return false }
         return place == .path

@@ -5,7 +5,7 @@ package import NIOCore
 /// Finds `~ticket.` and `~uuid~`, in any spelling: `~`, `%7E`, `\u007e`. Also where no token can stand, outside of
 /// strings, say; whether there are tokens is for `TokenScan` to say.
 package struct TildeSearch: Sendable {
-    /// Whether there was one.
+    /// Whether the search has found one of them.
     package private(set) var hasFound = false
 
     private let type: BodyType

@@ -54,7 +54,7 @@ struct TokenFinder {
 
     /// - Parameters:
     ///   - plain: How a token goes on whose first tilde stands as it is.
-    ///   - escaped: The first byte of a tilde that is written otherwise; nil where it has no other spelling.
+    ///   - escaped: The first byte of a tilde that is written otherwise; nil: the tilde has no other spelling.
     private mutating func find(
         in range: Range<Int>, of bytes: UnsafeRawBufferPointer, place: TokenPlace, plain: TokenSpelling, escaped: UInt8?
     ) throws(TokenError) {
@@ -105,7 +105,7 @@ struct TokenFinder {
         }
     }
 
-    /// What is no JSON to anybody, but is meant as a token.
+    /// Whether the bytes begin a token that stands where JSON needs a value: no JSON to anybody, but meant as a token.
     private static func isBeginning(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
         bytes.first == UInt8(ascii: "~") && (bytes.starts(with: "~ticket.".utf8) || bytes.starts(with: "~uuid~".utf8))
     }

@@ -12,7 +12,7 @@ package struct TokenScan: Sendable, Hashable {
     /// Whether any token is in the body.
     package private(set) var isInBody = false
 
-    /// Whether there are tokens at all.
+    /// Whether the request has any token.
     package var hasTokens: Bool { usesUUID || !parents.isEmpty }
 
     /// - Throws: `malformed` when `~ticket.` begins no valid token, `limit` when there are too many, or any in too long a body.

@@ -17,9 +17,9 @@ package struct ParentResponse: Sendable, Hashable {
         case asItCame
         /// Decompressed.
         case undone
-        /// It is not what its Content-Encoding says.
+        /// The body is not what its Content-Encoding says.
         case broken
-        /// Decompressed it is longer than `TokenLimits.responseByteCountMax`.
+        /// The decompressed body is longer than `TokenLimits.responseByteCountMax`.
         case tooLong
     }
 

@@ -7,7 +7,7 @@ package struct TokenValues: Sendable {
     package var parents: [String: ParentResponse]?
     /// Parents that have no response, because a person said that they are delivered.
     package var settled: Set<String>
-    /// The same for all attempts of one request. Nil: `~uuid~` is left as it is.
+    /// The value of `~uuid~`, the same for all attempts of one request. Nil: `~uuid~` is left as it is.
     package var uuid: String?
     package var limits: TokenLimits
 

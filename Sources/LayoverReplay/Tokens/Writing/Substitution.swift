@@ -7,7 +7,7 @@ import NIOCore
 /// put in is not read for tokens again. Pure and repeatable: made anew for each attempt from the request as it was stored.
 package struct Substitution: Sendable {
     let values: TokenValues
-    /// The origin that the request goes to, taken apart; nil when it is no origin of http or https.
+    /// The origin that the request goes to, taken apart; nil: it is no origin of http or https.
     let origin: [String]?
 
     /// - Parameter origin: Scheme, host and port that the request goes to, as `https://example.com:8443`. It was fixed

@@ -1,4 +1,4 @@
-/// What a store did that the contract forbids.
+/// A breach of the contract by a store.
 package struct ContractBreach: Error, CustomStringConvertible {
     package var description: String
 }

@@ -161,7 +161,7 @@ extension PendingStoreContract {
                 _ = try await store.apply(.update(.fixture(1, revision: 2, state: .attempting)))
                 try require(try store.live().map(\.state), is: [.waiting])
                 _ = try await store.apply(.started(.fixture(1), revision: 2, counts: .init(all: 1, automatic: 1)))
-                // What else changes while it is under way does not take the mark away.
+                // Other changes during the attempt do not remove the start record.
                 _ = try await store.apply(.update(.fixture(1, revision: 3, state: .attempting)))
             }
             try await room.withStore { try require(try $0.live().map(\.state), is: [.attempting]) }

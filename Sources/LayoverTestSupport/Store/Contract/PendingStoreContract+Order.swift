@@ -5,7 +5,7 @@ import NIOCore
 import Synchronization
 
 extension PendingStoreContract {
-    /// What was completed so far, in its order.
+    /// The changes that were completed so far, in order.
     private final class Completions: Sendable {
         private let numbers = Mutex<[Int]>([])
         var all: [Int] { numbers.withLock { $0 } }

@@ -1,7 +1,7 @@
 import Foundation
 package import LayoverEngine
 
-/// What every store has to do. Tests run each check over each kind of store.
+/// The contract of every store. Tests run each check over each kind of store.
 package enum PendingStoreContract {
     /// Opens the store of a folder, which is new or was closed. Bodies lie in its folder `spool`.
     package typealias Opening = @Sendable (_ folder: String) async throws -> any PendingStore
