@@ -10,7 +10,8 @@ import Testing
 struct ConnectionTests {
     @Test func pipelinedRequestsAreAnsweredInOrderOneAtATime() async throws {
         try await withProxy { proxy in
-            let client = try await proxy.client(sending: .get("/1") + .post("/2", length: 3, body: "abc") + "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" + .get("/4"))
+            let client = try await proxy.client(
+                sending: .get("/1") + .post("/2", length: 3, body: "abc") + "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" + .get("/4"))
             let first = try await proxy.nextAttempt()
             #expect(first.request.target == "/1")
             try await proxy.settle()
@@ -308,7 +309,7 @@ struct ConnectionTests {
     }
 }
 
-/// What outlives its use.
+/// Objects that outlive their use.
 struct LeakTests {
     /// Responses of our own are flushed outside of any batch; whatever remembers their connections must let go.
     @Test func closedConnectionIsReleased() async throws {

@@ -2,9 +2,10 @@ import Foundation
 import GRDB
 import LayoverCore
 import LayoverEngine
-@testable import LayoverStore
 import LayoverTestSupport
 import Testing
+
+@testable import LayoverStore
 
 @Suite struct OpeningTests {
     @Test func onlyOneProcessHasTheStore() async throws {
@@ -87,7 +88,7 @@ import Testing
         #expect(FileManager.default.contents(atPath: folder.file("layover.sqlite").path) == before)
     }
 
-    /// What version 1 wrote is there afterwards, and takes what version 2 adds.
+    /// Rows of version 1 are kept, with the columns that version 2 adds.
     @Test func aStoreOfTheFirstVersionIsMigrated() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("layover.sqlite").path
@@ -144,9 +145,9 @@ import Testing
         var record = try #require(try store.live().first)
         #expect(!record.isForced && !record.isAskedFor && record.excusedParents.isEmpty)
         #expect(record.hasOwnDeadline && record.hasOwnPriority)
-        var set = PendingSet()
-        _ = set.restored(
-            [(record, .standard)], ended: [.fixture(6): .delivered], now: Timestamp(nanoseconds: 9))
+        var (set, generator) = (PendingSet(), SeededGenerator(seed: 1))
+        let restored = TicketsRestored([(record, .standard)], ended: [.fixture(6): .delivered])
+        _ = set.handle(restored, now: Timestamp(nanoseconds: 9), using: &generator)
         #expect(set.entry(.fixture(7), now: Timestamp(nanoseconds: 9))?.why == .maybeApplied)
 
         record.revision = 4
@@ -181,7 +182,7 @@ import Testing
         await store.close()
     }
 
-    /// It is only for people.
+    /// The timeline is only for people.
     @Test func aTimelineThatCannotBeReadIsAnEmptyOne() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options: .quiet(folder.url.path))

@@ -8,7 +8,6 @@ from house.shrinking import compared
 LINES_MAX = 70
 
 ON_LIST = {
-    "LayoverEngine.Engine.handle": 79,
     "layover.Application.run": 74,
 }
 

@@ -17,7 +17,6 @@ ON_LIST = {
     "LayoverCore.Failure": 14,
     "LayoverCore.Entry": 12,
     "LayoverUpstream.Transfer": 11,
-    "LayoverCore.Schedule": 10,
     "LayoverHTTP.RequestHead": 8,
     "LayoverProxy.Exchange": 8,
     "LayoverConfiguration.Assembly": 7,

@@ -15,7 +15,7 @@ struct Incidents: Sendable {
         fileprivate(set) var since: Timestamp
         fileprivate(set) var cause: Incident.Cause?
         /// Entries that have joined, in that order. Some may have left, and an entry that has come again is there twice
-        /// (`Schedule.members(of:)`).
+        /// (`PendingSet.members(of:)`).
         fileprivate(set) var joined: [EntryID] = []
         /// Members that wait and come after no others, by their due times. An item is stale when its entry has another due time,
         /// waits no longer, or is in another incident.

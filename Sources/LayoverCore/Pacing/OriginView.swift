@@ -3,7 +3,7 @@ package struct OriginView: Sendable, Hashable {
     package enum Gate: String, Sendable, Hashable, CaseIterable {
         /// Requests go as they come.
         case open
-        /// It was shut, and has not proved itself since: few requests go at once.
+        /// The gate was shut, and the origin has not proved itself since: few requests go at once.
         case watched
         /// One request at a time tries whether the origin is back.
         case shut
@@ -44,9 +44,4 @@ package struct OriginView: Sendable, Hashable {
         pauses = state.pacings.compactMap { name, pacing in pacing.pause.map { Pause(policy: name, until: $0.end) } }
             .sorted { $0.policy < $1.policy }
     }
-}
-
-extension Schedule {
-    /// The origins that entries wait for, or whose gate is not open, in the order of their names.
-    var originViews: [OriginView] { origins.inOrder.map { OriginView($0, origins[$0]) } }
 }

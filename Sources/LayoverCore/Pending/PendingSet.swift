@@ -1,8 +1,8 @@
 import Retry
 
-/// The pending set: every exchange that waits or is being replayed, and the rules of when each may go.
+/// The pending set: every request that waits or is being replayed, and the rules of when each may go.
 ///
-/// A pure machine. Facts come in with their time, actions go out; the engine performs them. An entry
+/// A pure machine. Facts come in with their time (`PendingFact`), actions go out; the engine performs them. An entry
 /// waits until its due time, until the way to its origin is open again, or until a person says so,
 /// whichever comes first; then it is *eligible*, and the gate of its origin says when it goes. The same
 /// rules hold for the first replay and for the hundredth.
@@ -10,263 +10,356 @@ import Retry
 /// Three rules that everything here serves: an entry ends exactly once; a cancelled entry never starts
 /// again; while a gate is shut at most one attempt is under way to its origin.
 ///
-/// The set says what each fact means; what follows for other entries is up to its `Schedule`.
+/// The set owns the entries and the machines that know of them: the origins with their gates, lanes, dependencies, incidents,
+/// pauses, superseded PUTs and timers. None of these machines knows another; what a change means to them is decided here.
+/// `transition` is the one place where an entry gets another state.
 package struct PendingSet: Sendable {
     package let limits: PendingLimits
-    private let naming: EntryNaming
-    var schedule: Schedule
-    var admission: Admission
+    let naming: EntryNaming
+    var admission = Admission()
+    var entries = EntryTable()
+    var history: EntryHistory
+    var origins: Origins
+    var lanes = Lanes()
+    var dependencies = Dependencies()
+    var incidents: Incidents
+    var pauses = Pauses()
+    var puts = LatestPuts()
+    var unattended: UnattendedEntries
+    var timers = DueTimers()
+    package internal(set) var mode = ReachabilityMode.auto
+    /// Whether the monitor says that the network as a whole is away. Only for what people are shown.
+    package var isNetworkAway = false
+    package internal(set) var isDraining = false
+    /// Whether tickets of an earlier run are still being read: none goes before all of them are there.
+    var isRestoring = false
+    /// Whether tickets of an earlier run may be in a store that is not open yet: then it is unknown which entry of a lane comes first.
+    var areLanesUnknown = false
+    /// The reload under way. Nil: every ticket has its route of now.
+    var rerouting: Rerouting?
+    var reloadCount: UInt8 = 0
+    /// Gathered while a fact is worked on.
+    var actions: [PendingAction] = []
+    /// Origins where the fact at hand may have let entries go.
+    var toDispatch: Set<Origin> = []
+    /// Entries that may wait because something is away, and are in no incident.
+    var strays = Strays()
+    /// Origins of which the loops may have to know something else.
+    var toAnnounce: Set<Origin> = []
 
     /// - Parameter seed: Of the ids of incidents.
     package init(limits: PendingLimits = .init(), naming: EntryNaming = .plain, seed: UInt64 = 1) {
         self.limits = limits
         self.naming = naming
-        admission = Admission(limits)
-        schedule = Schedule(limits, seed: seed)
+        incidents = Incidents(seed: seed)
+        history = EntryHistory(countMax: limits.rememberedCountMax)
+        origins = Origins(limits)
+        unattended = UnattendedEntries(countMax: limits.unattendedCountMax)
     }
 
-    // MARK: Views
+    // MARK: Facts
 
-    var entries: EntryTable { schedule.entries }
-    package var mode: ReachabilityMode { schedule.mode }
-    /// Whether the store has refused a start record, so that tickets wait for it.
-    package var isPausedByStore: Bool { schedule.pauses.storePauseEnd != nil }
-    package var isBehindPortal: Bool { schedule.pauses.isBehindPortal }
-    package var isDraining: Bool { schedule.isDraining }
-    /// Entries in the set, in no order.
-    package var liveEntries: some Collection<Entry> & Sendable { entries.values }
-    /// Entries that came to their end and are still remembered, in no order.
-    package var rememberedEntries: some Collection<Entry> & Sendable { schedule.history.all }
-    package var idsInOrder: [EntryID] { entries.idsInOrder }
-    package var count: Int { entries.count }
-    package var heldCount: Int { entries.heldCount }
-    /// Attempts that go on without a client.
-    package var unattendedCount: Int { entries.unattendedCount }
-    package func isLive(_ id: EntryID) -> Bool { entries[id] != nil }
-    /// Whether it is a ticket that is on disk.
-    package func isTicketAtRest(_ id: EntryID) -> Bool { entries[id].map { $0.ticket != nil && !$0.isBeingStored } ?? false }
-    /// Whether it is about to become a ticket.
-    package func isBeingStored(_ id: EntryID) -> Bool { entries[id]?.isBeingStored ?? false }
-    /// When `advance(to:)` wants to be called next; nil while nothing is due.
-    package var nextWakeAt: Timestamp? { schedule.timers.nextAt }
-    package var shutOrigins: [Origin] { schedule.origins.shut }
-    /// Origins on this machine to which something would go if they listened: for `ListenerWatch`.
-    package var awaitedOnThisMachine: Set<Origin> { schedule.isAtRest ? [] : schedule.origins.awaitedOnThisMachine }
-    package var originViews: [OriginView] { schedule.originViews }
-    package var laneViews: [LaneView] { schedule.laneViews }
-    package var incidentCount: Int { schedule.incidents.count }
-
-    /// Whether the monitor says that the network as a whole is away. Only for what people are shown.
-    package var isNetworkAway: Bool {
-        get { schedule.isNetworkAway }
-        set { schedule.isNetworkAway = newValue }
-    }
-
-    /// How many entries are in each live state.
-    package var counts: [EntryState: Int] {
-        let counted = entries.stateCounts
-        return Dictionary(uniqueKeysWithValues: EntryState.live.map { ($0, counted[$0] ?? 0) })
-    }
-
-    /// Since when the request waits for a person that has done so longest; nil where none does.
-    package var undecidedSince: Timestamp? {
-        guard counts[.undecided] ?? 0 > 0 else { return nil }
-        return entries.values.lazy.filter { $0.state == .undecided }.map { max($0.parkedAt, $0.lastFailureAt ?? $0.parkedAt) }.min()
-    }
-
-    /// The entry as it stands at a moment, live or remembered; nil if there is none.
-    package func entry(_ id: EntryID, now: Timestamp) -> Entry? { schedule.entry(id, now: now) }
-
-    /// Fills in what it waits for and when it goes.
-    package func described(_ entry: Entry, now: Timestamp) -> Entry { schedule.described(entry, now: now) }
-
-    /// What is to be kept of a ticket as it stands now, live or remembered; nil if it is none.
-    package func record(of id: EntryID) -> TicketRecord? {
-        guard let entry = entries[id] ?? schedule.history[id], let ticket = entry.ticket else { return nil }
-        var record = TicketRecord(entry, ticket)
-        record.excusedParents = schedule.dependencies.excusedParents(of: id)
-        return record
-    }
-
-    /// The open incidents, oldest first.
-    package func incidents(now: Timestamp) -> [Incident] {
-        schedule.incidents.states.values.map { schedule.view(of: $0, now: now) }
-            .sorted { ($0.since, $0.id.description) < ($1.since, $1.id.description) }
-    }
-
-    package func incident(_ id: IncidentID, now: Timestamp) -> Incident? {
-        schedule.incidents[id].map { schedule.view(of: $0, now: now) }
-    }
-
-    /// A page of the list, of what is in memory.
-    package mutating func page(of query: PendingQuery, now: Timestamp) -> PendingPage {
-        let places = places(of: query, now: now)
-        return query.page(of: places) { entry($0, now: now) }
-    }
-
-    /// The first places of the list, and one more if there is another page. In any other order than that of arrival, and where few
-    /// match, all entries are looked at.
-    package mutating func places(of query: PendingQuery, now: Timestamp) -> [ListedPlace] {
-        let states = query.filter.states
-        let hasFinal = states.contains(where: \.isFinal)
-        if query.sort.field == .parkedAt, let limit = query.limit, limit > 0, !hasFinal, entries.isMatchedByMost(query.filter) {
-            return schedule.entries.places(of: query, limit: limit, naming: naming)
-        }
-        let matcher = EntryMatcher(query.filter, naming)
-        var selection = PageSelection(query, naming)
-        if !states.allSatisfy(\.isFinal) {
-            let (schedule, isByTime) = (schedule, query.sort.field == .nextAttemptAt)
-            schedule.entries.forEach { entry in
-                guard matcher.matches(entry) else { return }
-                if isByTime { selection.add(schedule.described(entry, now: now)) } else { selection.add(entry) }
-            }
-        }
-        if hasFinal {
-            // The store lists those whose URL is cut here: by the whole URL they are found and sorted.
-            schedule.history.forEach { if !$0.request.isURLInStore, matcher.matches($0) { selection.add($0) } }
-        }
-        return selection.places()
-    }
-
-    /// An honest guess of when it is worth while for the client of an entry to come back: the gate's next canary, or the end of the
-    /// pause that its origin asked for.
-    package func retryAfter(for entry: Entry, now: Timestamp) -> Duration? {
-        if let gate = entry.parentProxyGate, let at = schedule.origins.canaryAt(gate) { return max(.seconds(1), at - now) }
-        guard let state = schedule.origins.states[entry.origin] else { return nil }
-        let pauseEnd = state.pacings[entry.policy.name]?.pause?.end
-        guard let at = state.gate.isShut ? state.gate.canaryAt : pauseEnd else { return nil }
-        return max(.seconds(1), at - now)
-    }
-
-    // MARK: Working on a fact
-
-    /// Runs one fact and hands out what is to be done.
-    mutating func gather(now: Timestamp, _ work: (inout Self) -> Void) -> [PendingAction] {
-        work(&self)
-        return schedule.finishFact(now: now)
-    }
-
-    /// Does what is due.
-    package mutating func advance(to now: Timestamp) -> [PendingAction] {
-        gather(now: now) { $0.schedule.advance(to: now) }
-    }
-
-    // MARK: Facts about the world
-
-    /// A request that is not in the set got a response from an origin that has entries or a shut gate.
-    package mutating func originAnswered(_ origin: Origin, now: Timestamp) -> [PendingAction] {
-        gather(now: now) { set in
-            if set.schedule.origins.isKnown(origin) { set.schedule.originOpened(origin, now: now) }
-        }
-    }
-
-    /// An origin wants to be left alone by the requests of a policy: a response says so that is delivered.
-    package mutating func originPaused(_ origin: Origin, for policy: Policy, _ wait: Duration, now: Timestamp) -> [PendingAction] {
-        gather(now: now) { $0.schedule.pause(origin, for: policy, wait, now: now) }
-    }
-
-    /// Fresh attempts to a watched origin began or ended: they count in its window, and never wait for it.
-    package mutating func freshUnderWay(
-        _ origin: Origin, changedBy difference: Int, now: Timestamp
+    /// Takes a fact.
+    ///
+    /// - Parameter generator: Randomness, for the delays of gates.
+    /// - Returns: What is to be done, in this order.
+    package mutating func handle(
+        _ fact: some PendingFact, now: Timestamp, using generator: inout some RandomNumberGenerator
     ) -> [PendingAction] {
-        gather(now: now) { set in
-            guard set.schedule.origins.isKnown(origin) else { return }
-            set.schedule.origins[origin].freshChanged(by: difference)
-            set.schedule.toDispatch.insert(origin)
-        }
+        fact.apply(to: &self, now: now, using: &generator)
+        return finishFact(now: now)
     }
 
-    /// Something says that ways may be open which were not: the network changed, or an admin said so.
-    package mutating func reachable(now: Timestamp) -> [PendingAction] {
-        gather(now: now) { $0.schedule.wakeAll(now: now) }
-    }
-
-    /// Something says that an origin may be back: its canary need not wait any longer. It is the one that would go first if all could,
-    /// not the one that would be due first.
-    package mutating func originMayBeReachable(_ origin: Origin, now: Timestamp) -> [PendingAction] {
-        gather(now: now) { set in
-            guard set.schedule.origins.isShut(origin) else { return }
-            set.schedule.origins[origin].gate.mayBeReachable(now: now)
-            // Behind a parent proxy each origin has its own order.
-            if origin.scheme != .parentProxy { set.schedule.wakeWaiting(for: origin) }
-            set.schedule.toDispatch.insert(origin)
-        }
-    }
-
-    /// A captive portal began or ceased to answer for every origin.
-    package mutating func portalChanged(isBehindPortal: Bool, now: Timestamp) -> [PendingAction] {
-        guard isBehindPortal != self.isBehindPortal else { return [] }
-        return gather(now: now) { set in
-            if isBehindPortal { set.schedule.pauses.portalCame() } else { set.schedule.portalLeft() }
-        }
-    }
-
-    /// The store did not take the start record of an attempt.
-    package mutating func storeRefused(now: Timestamp) -> [PendingAction] {
-        gather(now: now) { set in set.schedule.timers.add(.store, at: set.schedule.pauses.storeRefused(now: now)) }
-    }
-
-    /// The store took something.
-    package mutating func storeRecovered(now: Timestamp) -> [PendingAction] {
-        guard schedule.pauses.storePauseEnd != nil else { return [] }
-        return gather(now: now) { $0.schedule.storeRecovered() }
-    }
-
-    /// An admin changed the mode. In mode `offline` attempts that have sent nothing wait, too.
-    ///
-    /// - Parameter cuts: Whether all attempts under way are aborted, whatever they have sent.
-    package mutating func modeChanged(to mode: ReachabilityMode, cuts: Bool = false, now: Timestamp) -> [PendingAction] {
-        guard mode != self.mode || cuts else { return [] }
-        schedule.mode = mode
-        guard mode == .offline else { return reachable(now: now) }
-        return gather(now: now) { set in
-            set.schedule.lookForStrays()
-            for id in set.entries.idsInOrder where set.entries[id]?.state == .attempting {
-                if cuts { set.schedule.actions.append(.abortAttempt(id, isCommanded: true)) } else { set.schedule.abandonAttempt(of: id) }
+    /// At the end of each fact and each command: starts what may go, and hands out what is to be done.
+    mutating func finishFact(now: Timestamp) -> [PendingAction] {
+        repeat {
+            for origin in toAnnounce.sorted(by: Origin.isBefore) {
+                if let notice = origins.notice(of: origin) { actions.append(.announce(origin, notice)) }
             }
-        }
-    }
-
-    /// The proxy is being stopped: nothing is parked any more, and what waits ends.
-    package mutating func drained(now: Timestamp) -> [PendingAction] {
-        gather(now: now) { set in
-            set.schedule.isDraining = true
-            for id in set.idsInOrder {
-                // A ticket goes on after the next start.
-                if set.entries[id]?.ticket == nil { set.schedule.endOrOfferTicket(id, now: now) }
+            toAnnounce = []
+            let free = toDispatch.sorted(by: Origin.isBefore)
+            toDispatch = []
+            for origin in free {
+                if origin.scheme == .parentProxy { dispatch(through: origin, now: now) } else { dispatch(origin, now: now) }
             }
-            // The loops stop too: what becomes of origins does not matter to them any more.
-            set.schedule.toAnnounce = []
+            probeStore(now: now)
+        } while !toDispatch.isEmpty || !toAnnounce.isEmpty
+        joinStrays(now: now)
+        timers.dropStale(entries, origins, pauses, incidents)
+        // Its members stand now as they will be seen.
+        for incident in incidents.takeOpened() { actions.append(.incident(.opened, view(of: incident, now: now))) }
+        defer { actions.removeAll(keepingCapacity: true) }
+        return actions
+    }
+
+    /// An origin stands differently: the loops are to know, and entries may go.
+    mutating func originChanged(_ origin: Origin) {
+        toAnnounce.insert(origin)
+        toDispatch.insert(origin)
+    }
+
+    // MARK: Entries
+
+    mutating func insert(_ entry: Entry, now: Timestamp) {
+        entries.insert(entry)
+        origins[entry.origin].joined(entry.policy)
+        limitCanaryDelay(of: entry.origin, now: now)
+        joinParentProxy(entry.parentProxyGate, entry.policy, now: now)
+        if let lane = entry.lane { lanes.join(entry.id, lane, sequence: entry.sequence) }
+        watchDeadlines(of: entry, now: now)
+        originChanged(entry.origin)
+    }
+
+    /// Changes an entry, counts the revision, and reports it.
+    mutating func change(_ id: EntryID, as event: EntryEventKind = .changed, _ work: (inout Entry) -> Void = { _ in }) {
+        guard entries[id] != nil else { return }
+        entries[id]?.revision += 1
+        entries[id]?.amend(work)
+        actions.append(.report(event, id))
+    }
+
+    /// Gives an entry another state, with all that follows from it: counts, budget, report, incident, lane.
+    mutating func transition(_ id: EntryID, to state: Entry.State, as event: EntryEventKind = .changed, now: Timestamp) {
+        guard let entry = entries[id] else { return }
+        if case .ended(let state) = state { return remove(entry, as: state, now: now) }
+        let wasUnderWay = entry.state == .attempting
+        if wasUnderWay { attemptStopped(entry) }
+        var isUnderWay = false
+        switch state {
+        case .attempting:
+            isUnderWay = true
+            origins[entry.origin].started(entry)
+            if let gate = entry.parentProxyGate { origins[gate].started(entry) }
+        // It may stay so for long, and others can use what the budget gave for it.
+        case .held, .undecided: giveGrantBack(id, wasMade: false)
+        case .waiting, .ended: break
+        }
+        change(id, as: event) { entry in
+            entry.fullState = state
+            entry.noteAttempt(at: now)
+            entry.placement &+= 1
+        }
+        changeIncident(of: id, to: state, from: entry, now: now)
+        if !wasUnderWay { touchIncident(of: id, now: now) } else { originChanged(entry.origin) }
+        guard let lane = entry.lane else { return }
+        if isUnderWay { return lanes.attemptStarted(id, lane) }
+        lanes.attemptStopped(id, lane)
+        // While it was undecided it may have been passed over.
+        if case .waiting = state { lanes.takePlaceAgain(id, lane, sequence: entry.sequence) }
+        laneChanged(lane, now: now)
+    }
+
+    /// It takes no room at its origin any more, nor at its parent proxy.
+    mutating func leaveOrigin(_ entry: Entry) {
+        origins[entry.origin].left(entry.policy)
+        if entry.state == .attempting { attemptStopped(entry) }
+        leaveParentProxy(entry.parentProxyGate, entry.policy)
+    }
+
+    private mutating func attemptStopped(_ entry: Entry) {
+        origins[entry.origin].stopped(entry)
+        guard let gate = entry.parentProxyGate else { return }
+        origins[gate].stopped(entry)
+        originChanged(gate)
+    }
+
+    /// Ends an entry without its exchange, which is told why.
+    mutating func end(_ id: EntryID, as state: EntryState, _ reason: EntryEnd, now: Timestamp) {
+        entries[id]?.wasStopped = reason == .draining
+        transition(id, to: .ended(state), now: now)
+        actions.append(.end(id, reason))
+    }
+
+    /// Takes an entry out of the set. It ends exactly once: later facts find no entry.
+    private mutating func remove(_ entry: Entry, as state: EntryState, now: Timestamp) {
+        let id = entry.id
+        entries[id] = nil
+        if entry.isUnattended { unattended.leave(id) } else { leaveOrigin(entry) }
+        // mutant: spent-budget
+        if let grant = entry.grant {
+            origins[entry.origin].end(grant, of: entry.policy, wasMade: entry.state == .attempting)
+        }
+        // mutant: endless-incident
+        leave(entry.incident, now: now)
+        var ended = entry
+        ended.end(as: state, at: now)
+        history.remember(ended)
+        timers.entryEnded()
+        actions.append(.report(.ended, id))
+        originChanged(entry.origin)
+        puts.remove(entry)
+        dependencies.remove(id)
+        for child in dependencies.parentEnded(id).sorted(by: isBefore) {
+            if state == .delivered { unblock(child, now: now) } else { parentFailed(of: child, now: now) }
+        }
+        leaveLane(id, entry.lane, now: now)
+    }
+
+    /// Gives back to the budget what a status retry took.
+    ///
+    /// - Parameter wasMade: Whether the retry was made.
+    mutating func giveGrantBack(_ id: EntryID, wasMade: Bool) {
+        guard let entry = entries[id], let grant = entry.grant else { return }
+        origins[entry.origin].end(grant, of: entry.policy, wasMade: wasMade)
+        entries[id]?.grant = nil
+    }
+
+    // MARK: Deadlines
+
+    /// Sees to it that the entry ends in time, and that nothing is sent whose credentials are past theirs.
+    mutating func watchDeadlines(of id: EntryID, now: Timestamp) {
+        if let entry = entries[id] { watchDeadlines(of: entry, now: now) }
+    }
+
+    mutating func watchDeadlines(of entry: Entry, now: Timestamp) {
+        timers.add(.expiry(entry.id), at: max(entry.expiresAt, now))
+        if let notAfter = entry.ticket?.notAfter { timers.add(.credentials(entry.id), at: max(notAfter, now)) }
+    }
+
+    mutating func credentialsExpired(_ id: EntryID, now: Timestamp) {
+        guard let entry = entries[id], entry.state == .waiting, !entry.hasGoodCredentials(at: now),
+            !entry.isBeingStored, !entry.isAttemptAskedFor
+        else { return }
+        ask(id, .credentialsExpired, now: now)
+        originChanged(entry.origin)
+    }
+
+    /// An attempt in flight may go on until the end of `lifetime`; if it fails before, the entry ends then.
+    mutating func expire(_ id: EntryID, now: Timestamp) {
+        // A reload may have moved the end; its own timer comes up then.
+        guard entries.show(id, { $0.expiresAt <= now }) == true, let entry = entries[id] else { return }
+        // mutant: unattended-without-end
+        if entry.isUnattended { return unattendedIsOver(id, now: now) }
+        if let attempt = entry.attempt { return endAttempt(attempt, of: entry, now: now) }
+        endOrOfferTicket(id, now: now)
+    }
+
+    /// A server that hangs would otherwise hold up a lane for ever.
+    private mutating func endAttempt(_ attempt: Entry.Attempt, of entry: Entry, now: Timestamp) {
+        let id = entry.id
+        // mutant: endless-attempt
+        guard entry.lifetimeEnd <= now else { return timers.add(.expiry(id), at: entry.lifetimeEnd) }
+        // The client reads the response, so no deadline ends the attempt.
+        if attempt.isAnswered, entry.isHeldByClient, !entry.isHeldByNoClient { return }
+        // No client reads the response. The abort keeps the part that has come.
+        if attempt.isAnswered { return actions.append(.abortAttempt(id, isCommanded: false)) }
+        end(id, as: .expired, .expired, now: now)
+    }
+
+    /// The time of the entry is over, or the proxy is being stopped: a ticket lives on, and a client that wants one is asked.
+    mutating func endOrOfferTicket(_ id: EntryID, now: Timestamp) {
+        guard let entry = entries[id] else { return }
+        switch entry.owner {
+        case .clientUntilStored, .client(.offered): return
+        // A ticket whose own time is over too is of no use to anyone.
+        case .client(.ticket) where entry.lifetimeEnd > now:
+            entries[id]?.owner = .client(.offered)
+            return actions.append(.offerTicket(id))
+        case .client, .store, .cache, .nobody, .others: break
+        }
+        guard entry.state != .attempting else { return }
+        if entry.expiresAt <= now {
+            end(id, as: .expired, .expired, now: now)
+            // mutant: draining
+        } else if isDraining, entry.ticket == nil {
+            end(id, as: .cancelled, .draining, now: now)
         }
     }
 
-    /// The configuration was read anew, and an entry has found its route in it. Its target stays what it was.
-    ///
-    /// - Parameter isUnderWay: True if the attempt has begun, through the old parent proxy. False: it will use the new one.
-    package mutating func rerouted(
-        _ id: EntryID, route: String?, policy: Policy, automaticLeft: Int?, parentProxyGate: Origin? = nil, isUnderWay: Bool = true,
-        now: Timestamp
-    ) -> [PendingAction] {
-        gather(now: now) { set in
-            NewRoute(
-                route: route, policy: set.admission.shared(policy), automaticLeft: automaticLeft, parentProxyGate: parentProxyGate, now: now
-            ).apply(to: id, &set.schedule)
-            if !isUnderWay { set.schedule.attemptGoes(id, through: parentProxyGate) }
-        }
+    /// The entry stays with its client and gets no ticket. It ends now if its time is over or the proxy is being stopped.
+    mutating func staysWithClient(_ id: EntryID, now: Timestamp) {
+        // An unattended entry was to become a ticket for others. It goes on without a client.
+        guard let entry = entries[id], entry.ticket == nil, !entry.isUnattended else { return }
+        entries[id]?.owner = .client(.none)
+        if isDraining || entry.expiresAt <= now { endOrOfferTicket(id, now: now) }
+        watchDeadlines(of: id, now: now)
+        unblock(id, now: now)
     }
 
-    /// A reload has new routes. `rerouteSome` looks up the route of each ticket, in portions, and is called until `isRerouting` is false.
-    /// The route of a ticket whose turn comes before is looked up at that moment.
-    ///
-    /// - Parameter find: Finds the route of a ticket in the new configuration. It must depend on nothing else.
-    package mutating func reloaded(_ find: @escaping @Sendable (TicketRecord) -> TicketRoute) { schedule.reloaded(find) }
+    // MARK: Without a client
 
-    package var isRerouting: Bool { schedule.rerouting != nil }
+    // Attempts that go on although their client is gone.
+    //
+    // Such an entry waits for nothing and is counted nowhere else: it takes no room at its origin, so that no canary and no replay waits
+    // for a server that hangs, it is in no incident, and `limits.entries` and `limits.heldClients` do not know of it. Its lane still
+    // waits for it: the order is that of the origin.
+    //
+    // Others with its `Idempotency-Key` may wait for its outcome: while they do, neither `timeouts.unattended` nor `limits.unattended` ends
+    // it, and it counts in `limits.entries` instead.
 
-    package mutating func rerouteSome(_ count: Int, now: Timestamp) -> [PendingAction] {
-        gather(now: now) { $0.schedule.rerouteSome(count, now: now) }
+    /// Whether `limits.entries` allows no further entry.
+    // mutant: over-the-limit
+    var isFull: Bool { waitingCount + admission.acceptingCount >= limits.entryCountMax }
+
+    /// Entries that are in the set for more than the outcome of an attempt.
+    var waitingCount: Int { entries.count - entries.unattendedCount }
+
+    mutating func beginUnattended(_ id: EntryID, now: Timestamp) {
+        guard let entry = entries[id], entry.expiresAt > now else { return unattendedIsOver(id, now: now) }
+        watchDeadlines(of: id, now: now)
+        unattended.join(id)
+        if let oldest = unattended.surplus { unattendedIsOver(oldest, now: now) }
     }
 
-    /// The attempt that has begun goes through another parent proxy than was known when it was decided.
-    package mutating func attemptGoes(_ id: EntryID, through gate: Origin?) { schedule.attemptGoes(id, through: gate) }
+    /// Its time is over, or another needs its place. It ends, unless others with its key wait for its outcome: that is asked first.
+    private mutating func unattendedIsOver(_ id: EntryID, now: Timestamp) {
+        guard let entry = entries[id] else { return }
+        // mutant: others-forgotten
+        guard entry.hasIdempotencyKey, now < entry.lifetimeEnd else { return endUnattended(id, now: now) }
+        unattended.leave(id)
+        entries[id]?.owner = .others
+        actions.append(.lookForOthers(id))
+    }
+
+    /// What the attempt proves follows as late evidence.
+    mutating func endUnattended(_ id: EntryID, now: Timestamp) {
+        entries[id]?.counts.mayHaveBeenApplied = true
+        end(id, as: .cancelled, .unattended, now: now)
+    }
+
+    /// It is to become a ticket, which others with its key wait for.
+    mutating func becameAttended(_ id: EntryID, now: Timestamp) {
+        guard let entry = entries[id], entry.isUnattended else { return }
+        unattended.leave(id)
+        origins[entry.origin].joined(entry.policy)
+        limitCanaryDelay(of: entry.origin, now: now)
+        joinParentProxy(entry.parentProxyGate, entry.policy, now: now)
+        guard entry.state == .attempting else { return }
+        origins[entry.origin].started(entry)
+        if let gate = entry.parentProxyGate { origins[gate].started(entry) }
+    }
+}
+
+/// The entries whose attempts go on without a client, in the order in which their clients left.
+struct UnattendedEntries: Sendable {
+    private let countMax: Int
+    private var members: Set<EntryID> = []
+    /// Some of them may have left.
+    private var order: [EntryID] = []
+    /// What is before this place has left.
+    private var first = 0
+
+    init(countMax: Int) { self.countMax = countMax }
+
+    var count: Int { members.count }
+
+    mutating func join(_ id: EntryID) {
+        guard members.insert(id).inserted else { return }
+        order.append(id)
+    }
+
+    mutating func leave(_ id: EntryID) {
+        guard members.remove(id) != nil else { return }
+        skipGone()
+        // Those that left are forgotten once they are most of the list.
+        guard order.count > 64 + 2 * members.count else { return }
+        order = order[first...].filter(members.contains)
+        first = 0
+    }
+
+    /// The oldest, where there are more than `limits.unattended` allows.
+    // mutant: unattended-over-the-limit
+    var surplus: EntryID? { members.count > countMax ? order[first] : nil }
+
+    private mutating func skipGone() { while first < order.count, !members.contains(order[first]) { first += 1 } }
 }

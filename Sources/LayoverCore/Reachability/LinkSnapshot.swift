@@ -8,7 +8,7 @@ package struct LinkSnapshot: Sendable, Hashable {
         /// The kernel's interface index (if_nametoindex(3)); it is never reused while the link exists.
         package var index: Int32
         package var name: String
-        /// Its global addresses as `address/prefix`, sorted. Link-local and tentative ones do not count.
+        /// The link's global addresses as `address/prefix`, sorted. Link-local and tentative ones do not count.
         package var addresses: [String]
 
         package init(index: Int32, name: String, addresses: [String]) {

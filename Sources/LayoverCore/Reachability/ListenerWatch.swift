@@ -19,7 +19,7 @@ package struct ListenerWatch: Sendable {
     }
 
     private var watched: [Origin: Watched] = [:]
-    /// Nil: there is nothing to look for.
+    /// When listeners are looked for again. Nil: there is no origin to look for.
     package private(set) var nextLookAt: Timestamp?
 
     package init() {}

@@ -29,7 +29,7 @@ extension Reachability {
         _ snapshot: LinkSnapshot, now: Timestamp
     ) -> [ReachabilityAction] {
         guard let before = newest else {
-            // What was there before the first look is no change.
+            // Links that were there before the first look are no change.
             newest = snapshot
             judged = snapshot
             updateState(now: now)
@@ -81,7 +81,7 @@ extension Reachability {
         isProbeStale = true
         if isNew { networkChangedAt = now }
         updateState(now: now)
-        // What is kept alive cannot be told from dead any more: a request written to it would hang
+        // A kept connection cannot be told from a dead one any more: a request written to it would hang
         // until the kernel gives up, instead of failing before it was sent.
         if isNew { return [.changed, .networkChanged] }
         return state == stateBefore ? [] : [.changed]
@@ -139,7 +139,7 @@ extension Reachability {
         if mode == .offline {
             probeAt = nil
         } else if mode != before {
-            // `PendingSet.modeChanged` wakes every entry; nothing else has to be done.
+            // `ModeChanged` wakes every entry; nothing else has to be done.
             isWakeWithheld = false
         }
         updateState(now: now)

@@ -1,5 +1,5 @@
 extension Reachability {
-    /// Whether a captive portal answers for every origin: `PendingSet.portalChanged`.
+    /// Whether a captive portal answers for every origin: `PortalChanged`.
     package var isBehindPortal: Bool {
         // An admin who says `online` does not want to hear of the network.
         mode == .auto && lastProbe?.isPortal == true

@@ -30,7 +30,7 @@ package struct Reachability: Sendable {
     static let flapWindowMax: Duration = .seconds(10)
 
     package let debounce: Duration
-    /// Nil: there is no probe.
+    /// The time from one probe to the next. Nil: there is no probe.
     package let probeInterval: Duration?
 
     package internal(set) var mode: ReachabilityMode

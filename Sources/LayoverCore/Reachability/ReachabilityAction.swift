@@ -4,7 +4,7 @@ package enum ReachabilityAction: Sendable, Hashable {
     case changed
     /// Use no connection and no name any more that is older than now.
     case networkChanged
-    /// Ways may be open that were not: `PendingSet.reachable`.
+    /// Ways may be open that were not: `NetworkMayBeReachable`.
     case wake
     /// Make a probe now. One that is still under way is given up, and its result dropped.
     case probe

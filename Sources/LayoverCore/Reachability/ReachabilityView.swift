@@ -3,7 +3,7 @@ package struct ReachabilityView: Sendable, Hashable {
     package var mode: ReachabilityMode
     /// What counts: the mode's word where the admin gave one, else what was observed.
     package var state: ReachabilityState
-    /// What was observed, whatever the mode.
+    /// The observed state, whatever the mode.
     package var observed: ReachabilityState
     /// When `state` last changed.
     package var since: Timestamp
@@ -11,7 +11,7 @@ package struct ReachabilityView: Sendable, Hashable {
     package var reason: String?
     /// Why `observed` is what it is, as a sentence; nil when there is nothing to explain.
     package var detail: String?
-    /// Nil: the kernel has not been heard, or may not be asked.
+    /// The links of this machine. Nil: the kernel has not been heard, or may not be asked.
     package var links: LinkSnapshot?
     package var lastProbe: ProbeResult?
     package var lastProbeAt: Timestamp?

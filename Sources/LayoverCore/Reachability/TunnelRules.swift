@@ -2,9 +2,9 @@
 package enum OfflineTunnels: String, Sendable, Hashable, CaseIterable {
     /// No byte passes until the mode ends. The default.
     case freeze
-    /// They are reset, and attempts under way are aborted.
+    /// Open tunnels are reset, and attempts under way are aborted.
     case cut
-    /// They go on.
+    /// Open tunnels go on.
     case keep
 }
 
@@ -23,7 +23,7 @@ package struct TunnelRules: Sendable {
 
     package enum Treatment: Sendable, Hashable { case relay, freeze, reset }
 
-    /// Nil: the mode is not `offline`.
+    /// The rule of the mode for open tunnels. Nil: the mode is not `offline`.
     package private(set) var offline: OfflineTunnels?
     private var rehearsals: [Rehearsal] = []
     private var newestRehearsal = 0
@@ -54,7 +54,7 @@ package struct TunnelRules: Sendable {
 }
 
 extension RehearsalFault {
-    /// What a tunnel meets that is open when the rehearsal begins.
+    /// The effect on a tunnel that is open when the rehearsal begins.
     package var effectOnOpenTunnels: TunnelRules.Treatment {
         switch self {
         case .refuse, .cut, .portal: .reset

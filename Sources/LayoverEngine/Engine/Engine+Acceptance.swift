@@ -83,9 +83,10 @@ extension Engine {
             return exchange.acceptance(refusal(of: new.id, result))
         }
         storeTook()
-        run { now, _ in
+        run { now in
             // Before the client is told: its next request for the ticket finds it.
-            let actions = pending.accepted(new, sequence: sequence, isOrphan: isOrphan, now: now)
+            let actions = pending.handle(
+                NewTicketStored(new, sequence: sequence, isOrphan: isOrphan), now: now, using: &jitter)
             totals.acceptedCount += 1
             notify(exchange, accepted: new.id, isUnderWay: false)
             perform(actions)
@@ -137,18 +138,18 @@ extension Engine {
         guard case .success(let results) = result, results.first == .done else {
             if case .failure = result { totals.storeFailureCount += 1 }
             exchange.acceptance(refusal(of: id, result))
-            return run { now, _ in perform(pending.notStored(id, now: now)) }
+            return handle(EntryNotStored(id))
         }
         storeTook()
         totals.acceptedCount += 1
-        run { now, _ in
+        run { now in
             // A ticket at rest needs no exchange; an attempt under way keeps its exchange, and so does the part of a response.
             let entry = pending.entry(id, now: now)
             let isUnderWay = entry?.state == .attempting
             if !isUnderWay, entry?.resume == nil { exchanges[id] = nil }
             // Before it may go.
             rerouteIfReloaded(id)
-            let actions = pending.stored(id, now: now)
+            let actions = pending.handle(EntryStoredAsTicket(id), now: now, using: &jitter)
             notify(exchange, accepted: id, isUnderWay: isUnderWay)
             perform(actions)
         }

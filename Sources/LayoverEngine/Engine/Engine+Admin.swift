@@ -76,7 +76,7 @@ extension Engine {
         _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, by author: CommandAuthor = .loopback,
         reason: String? = nil, acknowledgement: String? = nil, settled: Settlement.Outcome = .init()
     ) -> EntryCommandResult {
-        let result = run { now, _ in
+        let result = run { now in
             let (result, actions) = pending.commanded(
                 command, id, revision: revision, by: author, reason: reason, acknowledgement: acknowledgement, outcome: settled,
                 now: now)
@@ -127,7 +127,7 @@ extension Engine {
     func apply(
         _ command: EntryCommand, incident id: IncidentID, by author: CommandAuthor = .loopback, reason: String? = nil
     ) -> (EntryCommandResult, changed: [EntryID]) {
-        run { now, _ in
+        run { now in
             let count = pending.incident(id, now: now)?.waiting ?? 0
             let (result, actions) = pending.commanded(command, incident: id, by: author, reason: reason, now: now)
             if result == .done { totals.commandCounts[command, default: 0] += count }
@@ -151,11 +151,11 @@ extension Engine {
     /// - Parameter tunnels: What happens to open tunnels under `offline`; other modes leave them alone.
     package func setMode(_ mode: ReachabilityMode, reason: String?, tunnels: OfflineTunnels = .freeze) -> ReachabilityView {
         for loop in loops { loop.setOffline(mode == .offline ? tunnels : nil) }
-        run { now, _ in
+        run { now in
             // What a portal kept back is set free by leaving mode `auto`; under `offline` it must find the set closed.
-            if mode == .offline { perform(pending.modeChanged(to: mode, cuts: tunnels == .cut, now: now)) }
+            if mode == .offline { take(ModeChanged(to: mode, cuts: tunnels == .cut), now: now) }
             perform(reachability.observe(.mode(mode, reason: reason, tunnels: tunnels), now: now))
-            perform(pending.modeChanged(to: mode, now: now))
+            if mode != .offline { take(ModeChanged(to: mode), now: now) }
         }
         return reachability.view
     }
@@ -199,7 +199,7 @@ extension Engine {
     /// Ends what waits and parks nothing any more. Attempts under way go on.
     package func drain() {
         reportDrain()
-        run { now, _ in perform(pending.drained(now: now)) }
+        handle(DrainBegan())
     }
 
     /// Ends the watches of now, once they have got what has happened so far.

@@ -2,58 +2,47 @@ import LayoverCore
 import Logging
 
 extension Engine {
+    /// Takes a fact of the pending set.
+    func handle(_ fact: some PendingFact) { run { now in take(fact, now: now) } }
+
+    /// As `handle`, as a part of what `run` does.
+    func take(_ fact: some PendingFact, now: Timestamp) { perform(pending.handle(fact, now: now, using: &jitter)) }
+
+    func handle(_ fact: some JoiningFact, from exchange: any HeldExchange) {
+        exchanges[fact.new.id] = exchange
+        handle(fact)
+    }
+
     func handle(_ fact: ExchangeFact) {
-        run { now, jitter in
+        run { now in
             switch fact {
-            case .parked(let new, let exchange):
-                exchanges[new.id] = exchange
-                perform(pending.parked(new, now: now, using: &jitter))
-            case .accept(let acceptance, let exchange):
-                accept(acceptance, exchange)
-            case .joined(let new, let exchange):
-                exchanges[new.id] = exchange
-                perform(pending.joinedUnderWay(new, now: now))
-            case .wentUnattended(let id, let limit):
-                perform(pending.wentUnattended(id, for: limit, now: now))
-            case .foundOthers(let id, let doWait):
-                perform(pending.foundOthers(id, doWait: doWait, now: now))
-            case .othersLeft(let id):
-                perform(pending.othersLeft(id, now: now))
-            case .becomeTicket(let acceptance, let exchange):
-                becomeTicket(acceptance, exchange)
-            case .bodyCompleted(let id, let byteCount, let isReplayable):
-                perform(pending.bodyCompleted(of: id, byteCount: byteCount, isReplayable: isReplayable, now: now))
-            case .declinesTicket(let id):
-                perform(pending.declinesTicket(id, now: now))
-            case .ticketDelivered(let id, let response, let failure, let tally):
-                saves.responses[id] = response
-                perform(
-                    pending.ended(
-                        id, as: .delivered, failure: failure, status: response.status, tally, now: now, using: &jitter))
-                exchanges[id] = nil
-                if !saves.isTouched(id) { discard(response, of: id) }
-            case .refusedToSend(let id, let why, let failure, let tally):
-                if pending.isTicketAtRest(id) { exchanges[id] = nil }
-                perform(pending.refused(id, why: why, failure: failure, tally, now: now))
-            case .attemptFailed(let id, let failure, let parking, let tally):
-                if !pending.isLive(id) { observeLateEvidence(failure, tally, of: id, now: now) }
+            case .attemptFailed(let fact):
+                let id = fact.id
+                if !pending.isLive(id) { observeLateEvidence(fact.failure, fact.tally, of: id, now: now) }
                 // A ticket at rest has no exchange; the next attempt makes one. A response that it has not delivered keeps it, and so
                 // does the part of one that broke off.
                 let isTicket = pending.entry(id, now: now)?.ticket != nil && !pending.isBeingStored(id)
-                if isTicket, failure.evidence != .answered, tally.resume == nil { exchanges[id] = nil }
-                perform(pending.attemptFailed(id, failure, parking, tally, now: now, using: &jitter))
-            case .answered(let id, let tally):
-                if !pending.isLive(id) { observeLateEvidence(nil, tally, of: id, now: now) }
-                perform(pending.attemptAnswered(id, tally, now: now))
-            case .connected(let id):
-                perform(pending.attemptConnected(id, now: now))
-            case .ended(let id, let state, let failure, let tally):
-                if !pending.isLive(id) { observeLateEvidence(failure, tally, of: id, now: now) }
-                perform(pending.ended(id, as: state, failure: failure, tally, now: now, using: &jitter))
+                if isTicket, fact.failure.evidence != .answered, fact.tally.resume == nil { exchanges[id] = nil }
+                take(fact, now: now)
+            case .answered(let fact):
+                if !pending.isLive(fact.id) { observeLateEvidence(nil, fact.tally, of: fact.id, now: now) }
+                take(fact, now: now)
+            case .ended(let fact):
+                let id = fact.id
+                if !pending.isLive(id) { observeLateEvidence(fact.failure, fact.tally, of: id, now: now) }
+                take(fact, now: now)
                 // mutant: ends-twice
                 // Its loop has ended it; in all other cases the loop still gets `end` or `refuse`.
                 exchanges[id] = nil
                 if !saves.isTouched(id) { saves.neverAnnounced.remove(id) }
+            case .notSendable(let fact):
+                if pending.isTicketAtRest(fact.id) { exchanges[fact.id] = nil }
+                take(fact, now: now)
+            case .ticketDelivered(let id, let response, let failure, let tally):
+                saves.responses[id] = response
+                take(ExchangeEnded(id, as: .delivered, failure: failure, status: response.status, tally), now: now)
+                exchanges[id] = nil
+                if !saves.isTouched(id) { discard(response, of: id) }
             case .ticketNeverAnnounced(let id):
                 if pending.isLive(id) { saves.neverAnnounced.insert(id) } else { save([(id, .forgetKey(id))]) }
             case .notAdopted(let id, let obstacle):
@@ -61,23 +50,11 @@ extension Engine {
                     "request cancelled: its client disconnected and it cannot become a ticket",
                     metadata: ["exchange": "\(naming.shown(id))", "reason": "\(obstacle.rawValue)"])
                 pending.notAdopted(id, obstacle)
-            case .evidence(let id, let failure, let tally):
-                observeLateEvidence(failure, tally, of: id, now: now)
-            case .rerouted(let id, let route, let policy, let left, let gate, let isUnderWay):
-                perform(
-                    pending.rerouted(
-                        id, route: route, policy: policy, automaticLeft: left, parentProxyGate: gate, isUnderWay: isUnderWay, now: now))
-            case .goesThrough(let id, let gate):
-                pending.attemptGoes(id, through: gate)
-            case .networkAnswered:
-                perform(reachability.observe(.originBack, now: now))
-            case .originAnswered(let origin):
-                perform(pending.originAnswered(origin, now: now))
-            case .originPaused(let origin, let policy, let wait):
-                perform(pending.originPaused(origin, for: policy, wait, now: now))
+            case .evidence(let id, let failure, let tally): observeLateEvidence(failure, tally, of: id, now: now)
+            case .accept(let acceptance, let exchange): accept(acceptance, exchange)
+            case .becomeTicket(let acceptance, let exchange): becomeTicket(acceptance, exchange)
             case .mayHaveBeenApplied(let origin, let failure): mayHaveBeenApplied(origin, failure)
-            case .freshUnderWay(let origin, let difference):
-                perform(pending.freshUnderWay(origin, changedBy: difference, now: now))
+            case .networkAnswered: perform(reachability.observe(.originBack, now: now))
             }
         }
     }
@@ -90,7 +67,7 @@ extension Engine {
 
     func handle(_ fact: ReachabilityFact) {
         if case .resumed = fact { resetTimer() }
-        run { now, _ in perform(reachability.observe(fact, now: now)) }
+        run { now in perform(reachability.observe(fact, now: now)) }
     }
 
     // MARK: Actions
@@ -148,8 +125,9 @@ extension Engine {
                 let view = reachability.view
                 pending.isNetworkAway = reachability.isNetworkAway
                 for loop in loops { loop.setNetwork(reachability.condition) }
-                perform(
-                    pending.portalChanged(isBehindPortal: reachability.isBehindPortal, now: clock.now()))
+                if pending.isBehindPortal != reachability.isBehindPortal {
+                    take(PortalChanged(isBehindPortal: reachability.isBehindPortal), now: clock.now())
+                }
                 events.append(.reachability(view))
                 logger.info(
                     "reachability changed",
@@ -157,7 +135,7 @@ extension Engine {
             case .networkChanged:
                 for loop in loops { loop.networkChanged() }
             case .wake:
-                perform(pending.reachable(now: clock.now()))
+                take(NetworkMayBeReachable(), now: clock.now())
             case .probe:
                 startProbe()
             }
@@ -190,7 +168,7 @@ extension Engine {
             }
             sockets[origin] = found
         }
-        for origin in listenerWatch.looked(sockets, now: now) { perform(pending.originMayBeReachable(origin, now: now)) }
+        for origin in listenerWatch.looked(sockets, now: now) { take(OriginMayBeReachable(origin), now: now) }
     }
 
     private func retryAfter(for id: EntryID) -> Duration? {
@@ -201,7 +179,7 @@ extension Engine {
 
 /// Lets a generator of any type be passed as a concrete one.
 struct Jitter: RandomNumberGenerator {
-    var base: any RandomNumberGenerator & Sendable
+    private var base: any RandomNumberGenerator & Sendable
 
     init(_ base: any RandomNumberGenerator & Sendable) { self.base = base }
 

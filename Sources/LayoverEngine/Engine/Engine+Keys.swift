@@ -26,7 +26,7 @@ extension Engine {
         case .clientLeft(let claim):
             perform(keys.clientLeft(claim))
         case .lookForOthers(let claim, let id):
-            handle(.foundOthers(id, doWait: keys.isAwaited(claim)))
+            handle(OthersLookedFor(id, doWait: keys.isAwaited(claim)))
         case .ended(let claim, let outcome):
             claimants[claim] = nil
             perform(keys.ended(claim, hasOutcome: outcome != nil), outcome)

@@ -26,7 +26,7 @@ extension Engine {
         _ command: EntryCommand, each ids: some Collection<EntryID> & Sendable, by author: CommandAuthor = .loopback,
         reason: String?
     ) -> [EntryCommandResult] {
-        let results = run { now, _ in
+        let results = run { now in
             let (results, actions) = pending.commanded(command, each: ids, by: author, reason: reason, now: now)
             perform(actions)
             return results

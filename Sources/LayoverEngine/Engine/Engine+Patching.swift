@@ -13,7 +13,7 @@ extension Engine {
 
     /// Like `patch`, without waiting for the store.
     func apply(_ patch: EntryPatch, to id: EntryID, revision: Int? = nil) -> EntryCommandResult {
-        run { now, _ in
+        run { now in
             let (result, actions) = pending.patched(id, patch, revision: revision, now: now)
             perform(actions)
             return result

@@ -15,11 +15,9 @@ extension Engine {
     /// Works on one fact. What follows from each is done at its end: the changes of tickets are handed to the store, in order, and
     /// attempts begin.
     ///
-    /// - Parameter work: Gets the time and the source of randomness.
-    func run<Answer>(_ work: (Timestamp, inout Jitter) -> Answer) -> Answer {
-        var jitter = Jitter(generator)
-        let answer = work(clock.now(), &jitter)
-        generator = jitter.base
+    /// - Parameter work: Gets the time.
+    func run<Answer>(_ work: (Timestamp) -> Answer) -> Answer {
+        let answer = work(clock.now())
         finishFact()
         return answer
     }

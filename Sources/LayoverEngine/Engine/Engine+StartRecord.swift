@@ -44,11 +44,11 @@ extension Engine {
         case .success(let results):
             storeTook()
             // The worker asks for the record once its connection stands.
-            run { now, _ in perform(pending.attemptConnected(id, now: now)) }
+            handle(AttemptConnected(id))
             // The ticket may have ended during the commit. Its end is then behind the start record, and counts.
             done(results.last == .done && mayStart(id, exchange))
         case .failure:
-            run { now, _ in perform(pending.storeRefused(now: now)) }
+            handle(StartRecordRefused())
             done(false)
         }
     }
@@ -56,7 +56,7 @@ extension Engine {
     /// The store took a change, so it will take start records as well.
     func storeTook() {
         guard pending.isPausedByStore else { return }
-        run { now, _ in perform(pending.storeRecovered(now: now)) }
+        handle(StoreRecovered())
     }
 
     /// Whether this exchange makes the current attempt of the entry, and the entry is still attempting.

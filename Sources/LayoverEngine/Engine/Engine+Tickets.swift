@@ -114,7 +114,7 @@ extension Engine {
 
     private func restored(count: Int) {
         if count > 0 { logger.info("resumed tickets of an earlier run", metadata: ["tickets": "\(count)"]) }
-        run { now, _ in perform(pending.restoringEnded(now: now)) }
+        handle(RestoringEnded())
     }
 
     private func restoreTickets(_ records: [TicketRecord], ended: [EntryID: EntryState]) {
@@ -133,7 +133,7 @@ extension Engine {
         if routes.hasParentProxies {
             for (record, _) in known { parentProxyGates[record.id] = routes.parentProxy(for: record.origin, route: record.route)?.gate }
         }
-        perform(pending.restored(known, ended: ended, parentProxyGates: parentProxyGates, now: now))
+        take(TicketsRestored(known, ended: ended, parentProxyGates: parentProxyGates), now: now)
     }
 
     /// Tickets that find their routes before other facts are worked on. Default: 200, which takes about 20 ms in a debug build.
@@ -151,7 +151,7 @@ extension Engine {
     }
 
     private func rerouteSome() {
-        run { now, _ in perform(pending.rerouteSome(reroutePortion, now: now)) }
+        run { now in perform(pending.rerouteSome(reroutePortion, now: now)) }
         // One chain of portions is enough, whatever reload it is for.
         guard pending.isRerouting, !isNextPortionDue else { return }
         isNextPortionDue = true
@@ -172,8 +172,7 @@ extension Engine {
         let (route, policy) = routes.standing(of: record)
         let left = policy.automaticAttemptsMax.map { max(0, $0 - record.counts.automatic) }
         let gate = routes.parentProxy(for: record.origin, route: route)?.gate
-        perform(
-            pending.rerouted(id, route: route, policy: policy, automaticLeft: left, parentProxyGate: gate, now: clock.now()))
+        take(EntryRerouted(id, route: route, policy: policy, automaticLeft: left, parentProxyGate: gate), now: clock.now())
     }
 
     /// A reload may have come while a ticket was on its way to the disk.

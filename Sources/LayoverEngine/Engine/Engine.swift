@@ -19,7 +19,8 @@ package actor Engine {
 
     var pending: PendingSet
     var reachability: Reachability
-    var generator: any RandomNumberGenerator & Sendable
+    /// For the ids of incidents and the delays of gates.
+    var jitter: Jitter
     var exchanges: [EntryID: any HeldExchange] = [:]
     var loops: [any ExchangeLoop] = []
     var events: EventLog
@@ -93,9 +94,8 @@ package actor Engine {
         self.reroutePortion = reroutePortion
         self.eventLoop = eventLoop
         self.clock = clock
-        var generator = generator
-        let seed = generator.next()
-        self.generator = generator
+        jitter = Jitter(generator)
+        let seed = jitter.next()
         self.reachability = reachability
         self.store = store
         self.logger = logger
@@ -110,7 +110,7 @@ package actor Engine {
             if store?.hasUnknownTickets == true { pending.lanesAreUnknown() }
         }
         // Nothing is there yet that could be woken.
-        _ = pending.modeChanged(to: reachability.mode, now: startedAt)
+        _ = pending.handle(ModeChanged(to: reachability.mode), now: startedAt, using: &jitter)
         events = EventLog()
     }
 
@@ -130,7 +130,16 @@ package actor Engine {
     /// Has servers on this machine found as soon as they listen again.
     package func setListenerTable(_ table: any ListenerTable) { listenerTable = table }
 
-    /// Takes a fact, from any thread. Facts of one thread are worked on in their order.
+    /// Takes a fact of the pending set, from any thread. Facts of one thread are worked on in their order.
+    package nonisolated func post(_ fact: some PostedFact) {
+        eventLoop.execute { self.assumeIsolated { $0.handle(fact) } }
+    }
+
+    /// Takes a fact by which an exchange joins the set. Commands reach the exchange from then on.
+    package nonisolated func post(_ fact: some JoiningFact, from exchange: any HeldExchange) {
+        eventLoop.execute { self.assumeIsolated { $0.handle(fact, from: exchange) } }
+    }
+
     package nonisolated func post(_ fact: ExchangeFact) {
         eventLoop.execute { self.assumeIsolated { $0.handle(fact) } }
     }
@@ -174,10 +183,10 @@ package actor Engine {
     package func timerFired() {
         timer = nil
         timerAt = nil
-        run { now, _ in
+        run { now in
             perform(reachability.advance(to: now))
             lookForListeners(now: now)
-            perform(pending.advance(to: now))
+            take(TimePassed(), now: now)
             endRehearsals(now: now)
         }
     }

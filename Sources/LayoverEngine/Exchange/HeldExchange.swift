@@ -18,7 +18,7 @@ package protocol HeldExchange: AnyObject, Sendable {
     func deliverResponse(_ reason: Verdict.DeliverReason)
     /// The client has waited as long as it may, and accepts a ticket then (`respond-async`).
     func offerTicket()
-    /// Its time without a client is over: finds out whether others with its key wait for its outcome (`ExchangeFact.foundOthers`).
+    /// Its time without a client is over: finds out whether others with its key wait for its outcome (`OthersLookedFor`).
     func lookForOthers()
     /// Answers the client: there is no further attempt. `retryAfter`: an estimate, if there is one.
     func end(_ end: EntryEnd, retryAfter: Duration?)

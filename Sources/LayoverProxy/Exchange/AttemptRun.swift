@@ -12,13 +12,13 @@ final class AttemptRun {
     var opening: FarOpening?
     /// Not nil where the attempt has its own connection and asks there for another protocol.
     var handshake: UpgradeHandshake?
-    /// When it began, in seconds since 1970.
+    /// When the attempt began, in seconds since 1970.
     private(set) var startedAt = 0
     /// When the connection must stand that is dialled for it. Of transfers their worker knows.
     private(set) var readyBy = NIODeadline.distantFuture
-    /// The record on disk that it begins to send; nil where none is needed.
+    /// The record on disk that the attempt begins to send; nil if none is needed.
     private(set) var startRecord: StartRecord?
-    /// Makes the attempts of a ticket. Nil: the loop's own worker does.
+    /// Makes the attempts of a ticket. Nil: the loop's own worker makes them.
     private var ticketWorker: (any UpstreamWorker)?
     /// The attempt under way, where people are shown how far it is. Read on other threads.
     private let shown = Mutex<UpstreamAttempt?>(nil)
@@ -41,7 +41,7 @@ final class AttemptRun {
         return ticketWorker != nil
     }
 
-    /// - Parameter entry: The ticket whose row has to say that the attempt begins to send; nil: there is no such row.
+    /// - Parameter entry: The ticket whose row has to say that the attempt begins to send; nil: the request has no row.
     /// - Returns: What the worker asks before it sends.
     func recordStart(of entry: EntryID?, _ counts: AttemptCounts, by exchange: Exchange) -> SendingPermit? {
         startRecord = entry.map { StartRecord(engine: loop.engine, id: $0) }
@@ -71,17 +71,17 @@ final class AttemptRun {
 
     /// Counts the attempt that is about to begin in the window of its origin.
     func countAsFresh(_ origin: Origin) {
-        loop.engine.post(.freshUnderWay(origin, changedBy: 1))
+        loop.engine.post(FreshAttemptCountChanged(origin, by: 1))
         freshOrigin = origin
     }
 
     func endFresh() {
         guard let origin = freshOrigin else { return }
         freshOrigin = nil
-        loop.engine.post(.freshUnderWay(origin, changedBy: -1))
+        loop.engine.post(FreshAttemptCountChanged(origin, by: -1))
     }
 
-    /// When it began, and now.
+    /// When the attempt began, and now.
     var cacheTimes: CacheTimes { CacheTimes(requestedAt: startedAt, answeredAt: loop.wallSeconds) }
 
     var hasBegunSending: Bool { attempt?.hasBegunSending.load(ordering: .acquiring) == true }
@@ -112,7 +112,7 @@ final class AttemptRun {
 
     /// Aborts the attempt. Its last event is a late one.
     ///
-    /// - Parameter entry: The entry that hears of what the attempt proves; nil: it is not wanted.
+    /// - Parameter entry: The entry that hears of what the attempt proves; nil: its evidence is not recorded.
     func cancel(evidenceFor entry: EntryID? = nil) {
         if let attempt, let entry { aborted = (attempt, entry) }
         abort()

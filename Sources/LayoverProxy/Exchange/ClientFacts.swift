@@ -1,7 +1,7 @@
 import LayoverHTTP
 import NIOCore
 
-/// What has to be remembered of a request head for answering it.
+/// Facts about a request head that are needed for answering it.
 struct ClientFacts {
     var isHead: Bool
     var isHTTP10: Bool
@@ -19,7 +19,7 @@ struct ClientFacts {
     init(_ head: RequestHead, isIntercepted: Bool = false, isConnected: Bool = false) {
         isHead = head.method == .head
         isHTTP10 = head.version == .http10
-        // What a client sends behind a CONNECT is the tunnel's; after a refusal it must not be read as requests.
+        // Bytes behind a CONNECT are the tunnel's; after a refusal they must not be read as requests.
         keepAlive = head.keepAlive && head.method != .connect
         expectsContinue = head.expectsContinue
         passesContinueOn = head.passesExpectOn

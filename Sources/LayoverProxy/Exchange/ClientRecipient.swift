@@ -46,7 +46,7 @@ final class ClientRecipient {
     /// Whether bytes of the request are still to come.
     var isReceivingRequest: Bool { response.isReceivingRequest }
 
-    /// Its connection is gone, or is not used for it any more.
+    /// The client's connection is gone, or is not used for the exchange any more.
     func hasLeft() {
         isGone = true
         response.stop()
@@ -116,7 +116,7 @@ final class ClientRecipient {
         loop.eventLoop.scheduleTask(in: Self.roomPause) { bound.value.end() }
     }
 
-    /// It becomes no ticket, and nothing of it was sent.
+    /// The request becomes no ticket, and nothing of it was sent.
     func bodyCannotBeKept(of exchange: Exchange) {
         let max = loop.rules.body.byteCountMax
         let isOverMax = exchange.request.isAnnounced(over: max) || (exchange.request.body?.receivedByteCount ?? 0) > max
@@ -181,7 +181,7 @@ extension ClientRecipient: ConnectionExchange {
         // What waits was told of while its body was still on the way. Told before it asks for a ticket.
         if let entry = exchange.entry, let body = exchange.request.body {
             loop.engine.post(
-                .bodyCompleted(entry, byteCount: body.receivedByteCount, isReplayable: body.summary == .captured))
+                BodyCompleted(of: entry, byteCount: body.receivedByteCount, isReplayable: body.summary == .captured))
         }
         exchange.judgeCollected()
         if let conversion = exchange.conversion, exchange.machine.isTicketDue { conversion.ask() }

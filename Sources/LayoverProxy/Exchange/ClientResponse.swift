@@ -18,7 +18,7 @@ final class ClientResponse {
     private var framing = ClientFraming.none
     /// Whether the head announced the close (RFC 9112 section 9.6: then it must come).
     private var saysClose = false
-    /// What was passed on of a response that may be resumed; nil where it cannot be.
+    /// The part of a response that was passed on; nil if the response cannot be resumed.
     private var begun: ResponsePart?
     /// Bytes written to a client that does not take them yet.
     private(set) var untakenByteCount = 0
@@ -181,7 +181,7 @@ final class ClientResponse {
         finish(trailers: nil)
     }
 
-    /// What the client has of the response; nil where it cannot be resumed.
+    /// The part of the response that the client has; nil if the response cannot be resumed.
     var part: ResponsePart? { sharing == nil && connection != nil ? begun : nil }
 
     /// Whether bytes of a final response that can be resumed are on their way to the client.

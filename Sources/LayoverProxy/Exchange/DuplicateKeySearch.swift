@@ -13,7 +13,7 @@ final class DuplicateKeySearch {
     private let claim: KeyClaim
     /// The outcome of the request with this payload, once it is there.
     private var given: (outcome: KeyOutcome, payload: [UInt8])?
-    /// When it stops waiting for the outcome of an equal request, or for the store.
+    /// Ends the wait for the outcome of an equal request, or for the store.
     private var timer: Scheduled<Void>?
     /// Why the store could not be searched for the key, the last time.
     private var storeFailure: StoreFailure?
@@ -45,19 +45,19 @@ final class DuplicateKeySearch {
         return false
     }
 
-    /// Its client has waited as long as it wants.
+    /// The client has waited as long as it wants.
     ///
-    /// - Returns: Whether it waits for the outcome of another request, or for the store.
+    /// - Returns: Whether the request waits for the outcome of another one, or for the store.
     func waitEnded() -> Bool {
         guard exchange.machine.keyWaitEnded() else { return false }
         claim.waitEnded()
         return true
     }
 
-    /// Its client is gone, and the response goes on only if others wait for it: the engine says whether any do.
+    /// The client is gone, and the response goes on only if others wait for it: the engine says whether any do.
     func clientLeft() { claim.clientLeft() }
 
-    /// Its client is gone, and the time of its entry is over.
+    /// The client is gone, and the time of the entry is over.
     func lookForOthers(of id: EntryID) { claim.lookForOthers(of: id) }
 
     /// Once; later calls do nothing.
@@ -144,7 +144,7 @@ final class DuplicateKeySearch {
 
     private func compare() {
         exchange.conversion?.stopTimers()
-        // Its body is only to be compared, so nothing of it need be kept.
+        // The body is only to be compared, so nothing of it need be kept.
         exchange.request.body?.breakOff()
         exchange.forgetBody()
         exchange.client?.sendContinue(in: exchange.phase)

@@ -184,7 +184,7 @@ extension Exchange {
     /// Becomes an entry, which gives the attempt an owner and a limit.
     private func goOnUnattended(for limit: Duration) {
         loop.opened(self)
-        if let entry { return loop.engine.post(.wentUnattended(entry, limit)) }
+        if let entry { return loop.engine.post(AttemptBecameUnattended(entry, for: limit)) }
         run.endFresh()
         var new = NewEntry(of: self)
         new.unattendedFor = limit
@@ -192,7 +192,7 @@ extension Exchange {
         joined(as: new.id)
         noteParked(as: new.id)
         run.show()
-        loop.engine.post(.joined(new, self))
+        loop.engine.post(JoinedDuringAttempt(new), from: self)
     }
 
     /// The client is gone, the response is here, and all of the request has come: the rest of the request goes to the origin.
@@ -250,14 +250,14 @@ extension Exchange {
     func othersLeft() {
         guard phase.isUnattended else { return }
         if client?.response.isSharing == true { return endUnread() }
-        if let entry { loop.engine.post(.othersLeft(entry)) }
+        if let entry { loop.engine.post(OthersLeft(entry)) }
     }
 
-    /// Its time without a client is over.
+    /// The time of the exchange without a client is over.
     func findOthers() {
         guard let entry else { return }
         if machine.holdsKey, let keySearch { return keySearch.lookForOthers(of: entry) }
-        loop.engine.post(.foundOthers(entry, doWait: false))
+        loop.engine.post(OthersLookedFor(entry, doWait: false))
     }
 
     private func endUnread() {
@@ -267,7 +267,7 @@ extension Exchange {
 }
 
 extension UpstreamRequest {
-    /// Why it cannot go on without its client. Nil: all of its body is kept for as many attempts as it takes.
+    /// Why the request cannot go on without its client. Nil: all of its body is kept for as many attempts as it takes.
     var adoptionObstacle: AdoptionObstacle? {
         guard let body else { return nil }
         if body.isTooLong { return .bodyTooLong }

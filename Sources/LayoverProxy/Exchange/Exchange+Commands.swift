@@ -10,12 +10,12 @@ extension Exchange {
         conversion?.stopTimers()
         if let entry {
             if case .client = recipient { leaveSet(entry) }
-            loop.engine.post(.ended(entry, state, failure, takeTally()))
+            loop.engine.post(.ended(ExchangeEnded(entry, as: state, failure: failure, takeTally())))
         }
         close()
     }
 
-    /// Its entry is about to end, or has ended, and it has none any more.
+    /// The entry is about to end, or has ended, and the exchange has none any more.
     func leaveSet(_ id: EntryID) {
         forgetEntry()
         if machine.hasAskedForTicket { loop.engine.post(.ticketNeverAnnounced(id)) }
@@ -37,7 +37,11 @@ extension Exchange {
         if reason == .pass, machine.rules.isAbandonedByMode, failure.evidence == .neverSent {
             // A request that cannot wait gets the answer of one that came a moment later.
             fail(.offline)
-        } else if let client { client.fail(failure, reason, self) } else { ended(as: .failed, failure: failure) }
+        } else if let client {
+            client.fail(failure, reason, self)
+        } else {
+            ended(as: .failed, failure: failure)
+        }
     }
 
     func fail(_ problem: Problem) { client?.fail(problem, self) }
@@ -109,7 +113,7 @@ extension Exchange: HeldExchange {
         switch phase {
         case .attempting, .preflight, .delivering, .unattended:
             machine.rules.isAborted = true
-            // What has sent nothing waits as with `freeze`.
+            // An attempt that has sent nothing waits as with `freeze`.
             machine.rules.isAbandoned = true
             machine.rules.isAbandonedByMode = true
             run.abort()
@@ -132,7 +136,7 @@ extension Exchange: HeldExchange {
             if self.offered?.isOver == false { self.run.cancel() } else { self.run.end() }
             self.forgetOffered()
             self.rest()
-            // It closed its side while its response was in hand: now it would wait, and so it has left.
+            // The client closed its side while its response was in hand: now it would wait, and so it has left.
             if self.client?.connection?.isInputClosed == true { self.clientClosedInput() }
         }
     }

@@ -87,7 +87,7 @@ extension Exchange {
         }
     }
 
-    /// It must not be sent once more: its client gets a problem, or a person has to decide.
+    /// The request must not be sent once more: its client gets a problem, or a person has to decide.
     func refuseToSend() {
         let asks = entry != nil && machine.rules.policy.maybeAppliedRule() == .ask
         if client != nil, !asks { return fail(.ended(.maybeApplied, lastFailure: lastFailure)) }
@@ -102,7 +102,7 @@ extension Exchange {
             recipient.discard()
             rest()
         }
-        loop.engine.post(.refusedToSend(entry, reason, failure, takeTally()))
+        loop.engine.post(.notSendable(RequestNotSendable(entry, why: reason, failure: failure, takeTally())))
     }
 
     // MARK: Waiting
@@ -120,15 +120,15 @@ extension Exchange {
     /// Asks to join the set, or to wait on in it.
     func post(_ failure: Failure?, _ parking: Verdict.Parking) {
         if let entry, let failure {
-            return loop.engine.post(.attemptFailed(entry, failure, parking, takeTally()))
+            return loop.engine.post(.attemptFailed(AttemptFailed(entry, failure, parking, takeTally())))
         }
         let new = NewEntry(of: self, failure, parking)
         joined(as: new.id)
         noteParked(as: new.id)
-        loop.engine.post(.parked(new, self))
+        loop.engine.post(ParkRequested(new), from: self)
     }
 
-    /// Its place in the set. It joins now if its first attempt is still under way.
+    /// The exchange's place in the set. The exchange joins now if its first attempt is still under way.
     func joinedEntry() -> EntryID {
         if let entry { return entry }
         run.endFresh()
@@ -136,7 +136,7 @@ extension Exchange {
         joined(as: new.id)
         noteParked(as: new.id)
         run.show()
-        loop.engine.post(.joined(new, self))
+        loop.engine.post(JoinedDuringAttempt(new), from: self)
         return new.id
     }
 
@@ -207,14 +207,14 @@ extension Exchange {
     /// This request does not wait, but others of its policy stay away from an origin that asks for it.
     private func tellPause(_ response: ResponseSummary) {
         guard let wait = machine.rules.pause(after: response) else { return }
-        loop.engine.post(.originPaused(request.origin, machine.rules.policy, wait))
+        loop.engine.post(OriginPaused(request.origin, for: machine.rules.policy, wait))
     }
 
     /// Reports a response to the engine. For a request without an entry only if its origin, or the network, was in trouble.
     func originAnswered(_ verdict: Verdict, status: Int) {
         if let entry {
             record(verdict, status: status)
-            loop.engine.post(.answered(entry, takeTally()))
+            loop.engine.post(.answered(AttemptAnswered(entry, takeTally())))
         } else {
             tellOriginAnswered()
         }
@@ -223,8 +223,8 @@ extension Exchange {
     /// Evidence for other requests, where they wait for the origin or for the network.
     func tellOriginAnswered() {
         if notice != nil {
-            loop.engine.post(.originAnswered(request.origin))
-            if let gate = request.parentProxy?.gate { loop.engine.post(.originAnswered(gate)) }
+            loop.engine.post(OriginAnswered(request.origin))
+            if let gate = request.parentProxy?.gate { loop.engine.post(OriginAnswered(gate)) }
         } else if loop.network.condition.isDoubted, !request.origin.isLoopback {
             loop.networkAnswered()
         }

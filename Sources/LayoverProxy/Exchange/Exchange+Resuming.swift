@@ -6,7 +6,7 @@ import NIOCore
 
 /// A response that broke off on its way to its recipient, and goes on (`ResumableResponse`).
 extension Exchange {
-    /// What has come of the response that breaks off now, if its rest can be asked for.
+    /// The part of the response that breaks off now, if its rest can be asked for.
     func resumableResponse() -> ResumableResponse? {
         let request = ResumableRequest(
             method: request.method, purpose: request.purpose, hasRange: request.fields.contains { $0.isNamed("range") },
@@ -48,7 +48,7 @@ extension Exchange {
         follow(step)
     }
 
-    /// What has come of a response is of use only to one that goes on.
+    /// Discards the part of a response that has come, unless the response goes on.
     func discardUnlessResumed() { if machine.resumable == nil { recipient.discard() } }
 
     /// Passes on what the recipient does not have yet.

@@ -26,11 +26,11 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     let createdAt: Timestamp
     /// The trailers of the request, as they are forwarded.
     var trailers: RequestFields?
-    /// Its place in the pending set, once it has one.
+    /// The exchange's place in the pending set, once it has one.
     private(set) var entry: EntryID?
     /// The response in hand while `offering`.
     private(set) var offered: OfferedResponse?
-    /// Nil where the client takes no ticket.
+    /// Nil: the client takes no ticket.
     var conversion: TicketConversion?
     /// Nil where no other request with the same `Idempotency-Key` is looked for.
     var keySearch: DuplicateKeySearch?
@@ -134,8 +134,8 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         // The engine finds the routes of tickets itself.
         guard let entry, store == nil else { return }
         loop.engine.post(
-            .rerouted(
-                entry, route: route, policy, automaticLeft: machine.rules.automaticLeft, parentProxyGate: parentProxy?.gate,
+            EntryRerouted(
+                entry, route: route, policy: policy, automaticLeft: machine.rules.automaticLeft, parentProxyGate: parentProxy?.gate,
                 isUnderWay: attempt != nil))
     }
 
@@ -186,7 +186,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         guard isForced || machine.rules.mayBeSent(summary) else { return refuseToSend() }
         machine.rules.hasTriedNewConnection = false
         if let entry, store != nil, request.parentProxy?.gate != plannedParentProxyGate {
-            loop.engine.post(.goesThrough(entry, request.parentProxy?.gate))
+            loop.engine.post(AttemptParentProxyChanged(entry, request.parentProxy?.gate))
         }
         if let preflight = machine.rules.policy.preflight, store != nil, !skipsPreflight {
             startPreflight(preflight, trigger)
@@ -196,7 +196,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         }
     }
 
-    /// - Parameter counted: The number under which it was counted already; nil: it is counted now.
+    /// - Parameter counted: The number under which the attempt was counted already; nil: it is counted now.
     func startAttempt(_ trigger: AttemptTrigger, onNewConnection: Bool = false, counted: Int? = nil) {
         guard run.chooseWorker(for: machine.holder) else { return couldNotStart() }
         // The first one starts when the request is created; reading the clock again would cost time.
@@ -211,7 +211,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         // That the connection of a replay stands is evidence for others that wait for the same origin.
         let connected = entry.map { [engine = loop.engine] id in
             { @Sendable (answer: @Sendable (Bool) -> Void) in
-                engine.post(.connected(id))
+                engine.post(AttemptConnected(id))
                 answer(true)
             }
         }
@@ -297,7 +297,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
             body: bodySummary)
     }
 
-    /// What is in the store can be sent as often as it takes; before that it is what was captured.
+    /// The state of the body: one in the store can be sent as often as it takes; before that the captured body decides.
     private var bodySummary: RequestSummary.Body {
         // mutant: head-without-body.2
         guard let body = request.body else { return .none }

@@ -47,7 +47,7 @@ extension Exchange {
 }
 
 extension Verdict.Parking {
-    /// It waits for nothing but the gate of its origin.
+    /// The parking of an entry that waits for nothing but the gate of its origin.
     static let atGate = Verdict.Parking(delay: .zero, shutsGate: false, rule: .gate)
 }
 
@@ -58,8 +58,8 @@ extension UpstreamRequest {
         return framing != .none || carriesCredentials
     }
 
-    /// What a PUT expects of its target, as text that is equal for equal expectations (RFC 9110 section 13.1). Nil where
-    /// it expects nothing.
+    /// The preconditions of a PUT, as text that is equal for equal conditions (RFC 9110 section 13.1). Nil: the request is no PUT, or
+    /// has no preconditions.
     var preconditions: String? {
         guard method == "PUT" else { return nil }
         let conditions = fields.filter { Self.conditionNames.contains($0.name.lowercased()) }.map { String(buffer: $0.line) }

@@ -78,7 +78,7 @@ extension Recipient {
             exchange.cacheUse?.discard()
             exchange.ended(as: .failed, failure: failure)
             client.response.breakOff()
-        // What is known of it is kept.
+        // The part that has come is kept.
         case .store(let store): store.finish(for: exchange, brokenBy: failure)
         case .cache(let cache):
             cache.discard()
@@ -86,7 +86,7 @@ extension Recipient {
         }
     }
 
-    /// What it has of the response; nil where that cannot be resumed.
+    /// The part of the response that the recipient has; nil if the response cannot be resumed.
     var part: ResponsePart? {
         switch self {
         case .client(let client): client.response.part
@@ -95,7 +95,7 @@ extension Recipient {
         }
     }
 
-    /// What has come of a response that broke off is of no use any more.
+    /// Discards the part of a response that broke off; a client keeps what it got.
     func discard() {
         switch self {
         case .client: break

@@ -1,12 +1,12 @@
 import LayoverCore
 import LayoverHTTP
 
-/// What a recipient has of a response that can be resumed, if anything can: its head, and how much of its body.
+/// The part of a resumable response that a recipient has: its head, and how much of its body.
 struct ResponsePart {
     private let head: ResponseHead
     private var byteCount = 0
 
-    /// Nil: not status 200, or of unknown length.
+    /// Nil: the status is not 200, or the length is unknown.
     init?(_ head: ResponseHead) {
         guard head.status == 200, head.contentLength != nil else { return nil }
         self.head = head

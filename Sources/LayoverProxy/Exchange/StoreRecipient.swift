@@ -43,10 +43,10 @@ final class StoreRecipient {
         return 0
     }
 
-    /// What has come of a response that can be resumed. A body that is lost for other reasons need not be asked for.
+    /// The part that has come of a response that can be resumed. Nil too if the body is lost for other reasons: no rest is needed then.
     var part: ResponsePart? { capture?.isLost == false ? begun : nil }
 
-    /// What has come of a response that broke off is of no use any more.
+    /// Discards the part of a response that broke off.
     func discard() {
         capture = nil
         begun = nil
@@ -56,7 +56,7 @@ final class StoreRecipient {
     func finish(for exchange: Exchange) {
         guard exchange.phase == .delivering, let capture, let id = exchange.entry else { return }
         capture.finish(as: "\(id).answer") { stored in
-            // Its entry may have come to its end while the response was being kept.
+            // The entry may have come to its end while the response was being kept.
             if exchange.phase == .delivering { self.deliver(stored, of: exchange) } else { capture.discard() }
         }
     }
@@ -105,7 +105,7 @@ final class StoreRecipient {
 }
 
 extension ResponseCache {
-    /// What a ticket has changed is not read from the cache any more (RFC 9111 section 4.4). Nothing of its response is kept.
+    /// Responses that a ticket has outdated are not read from the cache any more (RFC 9111 section 4.4). Its own response is not kept.
     fileprivate func outdate(_ head: ResponseHead, _ exchange: Exchange) {
         let request = exchange.request
         guard !RequestMethod.isSafe(request.method) else { return }

@@ -25,7 +25,7 @@ final class TicketConversion: @unchecked Sendable {
     private var timer: Scheduled<Void>?
     /// The tickets that `Layover-After` names; others are named by tokens.
     private let namedParents: [EntryID]
-    /// The body in place of the captured one, once its tokens are replaced; nil: as it was captured.
+    /// The body in place of the captured one, once its tokens are replaced; nil: the captured body is used.
     private var replaced: CapturedBody?
     /// Whether tokens are left whose values other tickets will bring.
     private var hasTokens = false
@@ -105,7 +105,7 @@ final class TicketConversion: @unchecked Sendable {
 
     /// Makes the body outlive the process.
     ///
-    /// - Parameter then: Called on the loop; nil: the disk does not take it.
+    /// - Parameter then: Called on the loop; nil: the disk does not take the body.
     private func persist(_ body: CapturedBody?, _ id: EntryID, then: @escaping (StoredBody?) -> Void) {
         guard let body else { return then(StoredBody.none) }
         // Called on the loop, where it came from.
@@ -114,7 +114,7 @@ final class TicketConversion: @unchecked Sendable {
         body.persist(as: "\(id).request") { stored in loop.eventLoop.execute { then(stored) } }
     }
 
-    /// Its client goes on waiting on its connection, and has its ticket once the store takes it, in the same rhythm as a body is
+    /// The client goes on waiting on its connection, and has its ticket once the store takes it, in the same rhythm as a body is
     /// tried again.
     private func askAgainLater() {
         guard exchange.machine.asksAgain else { return }
@@ -123,7 +123,7 @@ final class TicketConversion: @unchecked Sendable {
     }
 
     private func decline() {
-        if let id = exchange.entry { loop.engine.post(.declinesTicket(id)) }
+        if let id = exchange.entry { loop.engine.post(TicketImpossible(id)) }
     }
 
     /// Others wait for what this request comes to, and one of them takes a ticket now.
@@ -269,14 +269,14 @@ final class TicketConversion: @unchecked Sendable {
         }
     }
 
-    /// - Parameter body: Nil where it has no tokens.
+    /// - Parameter body: The body to look for tokens in. Nil: it has no tokens.
     private func replaceTokens(in body: ByteBuffer?) {
         do throws(TokenError) {
             let found = try TicketTokens.found(
                 in: exchange.request, body: body, uuid: RequestUUID.text(using: &loop.generator))
             exchange.tokensWereReplaced(in: found.request)
             hasTokens = found.hasTokens
-            // What a token needs has to be there first.
+            // The tickets that a token needs have to be done first.
             for parent in found.parents where !exchange.order.after.contains(parent) { exchange.order.after.append(parent) }
             replaced = found.body.map {
                 CapturedBody(.inline($0), trailers: exchange.trailers, limits: loop.rules.body, spool: loop.spool)
@@ -295,7 +295,10 @@ final class TicketConversion: @unchecked Sendable {
         let id = EntryID(using: &loop.generator)
         persist(keptBody, id) { [self, exchange] stored in
             guard exchange.phase == .accepting else { return }
-            guard let stored else { exchange.client?.bodyCannotBeKept(of: exchange); return }
+            guard let stored else {
+                exchange.client?.bodyCannotBeKept(of: exchange)
+                return
+            }
             loop.engine.post(.accept(acceptance(id, stored), exchange))
         }
     }
@@ -313,7 +316,7 @@ final class TicketConversion: @unchecked Sendable {
             if case .unknownParent(let id) = result, !namedParents.contains(id) {
                 problem.detail = "A token names an unknown ticket (\(id))."
             }
-            // Where it is not known whether it is in the store, that is the outcome of the others too.
+            // If it is not known whether the ticket is in the store, that is the outcome of the others too.
             if !result.abandonsBody {
                 exchange.keySearch?.end(KeyOutcome(OwnResponse(problem, identity: loop.rules.identity)))
             }

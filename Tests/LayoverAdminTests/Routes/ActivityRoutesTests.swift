@@ -45,8 +45,7 @@ struct ActivityRoutesTests {
     @Test func pauseOfAnOriginIsShown() async throws {
         try await AdminHarness.with { harness in
             harness.park(1)
-            harness.engine.post(
-                .originPaused(Origin(scheme: .http, host: "shop.example"), Policy.ratelimited, .seconds(30)))
+            harness.engine.post(OriginPaused(Origin(scheme: .http, host: "shop.example"), for: Policy.ratelimited, .seconds(30)))
             let pauses = try await harness.send("GET", "/v1/origins").data.first?["pauses"] as? [[String: String]]
             #expect(pauses?.map { $0["policy"] } == ["ratelimited"])
             #expect(pauses?.first?["until"]?.hasPrefix("2026-01-01T00:00:35") == true)

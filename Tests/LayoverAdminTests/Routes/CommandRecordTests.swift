@@ -5,7 +5,7 @@ import Testing
 
 @testable import LayoverAdmin
 
-/// What is kept of a command: who gave it, when, from where and why.
+/// The record of a command: who gave it, when, from where and why.
 struct CommandRecordTests {
     private static let reason = "{\"reason\":\"booked by hand\"}"
 
@@ -89,7 +89,7 @@ struct CommandRecordTests {
             _ = try await harness.post("/v1/pending/\(byPerson)/cancel", Self.reason)
             // A command is no cause of what came later.
             _ = try await harness.post("/v1/pending/\(byClient)/hold", Self.reason)
-            harness.engine.post(.ended(byClient, .cancelled, nil, AttemptTally(AttemptCounts(all: 1))))
+            harness.engine.post(.ended(ExchangeEnded(byClient, as: .cancelled, AttemptTally(AttemptCounts(all: 1)))))
             _ = try await harness.send("GET", "/v1/status")
             await harness.engine.drain()
             #expect(try await now(harness, byPerson) == Self.ending + ", by a person (loopback). Reason: \"booked by hand\".")

@@ -25,11 +25,11 @@ struct AdminHarness {
         sources change: (inout AdminSources) -> Void = { _ in },
         _ test: (AdminHarness) async throws -> Void
     ) async throws {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         var logger = Logger(label: "test")
         logger.logLevel = .critical
+        // The loop outlives the test: a stream of events that its reader has left may still be about to ask the engine.
         let engine = Engine(
-            eventLoop: group.next(), clock: clock, limits: limits,
+            eventLoop: MultiThreadedEventLoopGroup.singleton.any(), clock: clock, limits: limits,
             reachability: Reachability(hasProbe: false, now: clock.now()), store: store,
             naming: naming, logger: logger)
         var sources = AdminSources(engine: engine)
@@ -39,13 +39,7 @@ struct AdminHarness {
         let harness = AdminHarness(
             engine: engine, sources: sources,
             responder: AdminResponder(options: options, sources: sources))
-        do {
-            try await test(harness)
-        } catch {
-            try await group.shutdownGracefully()
-            throw error
-        }
-        try await group.shutdownGracefully()
+        try await test(harness)
     }
 
     // MARK: Entries
@@ -67,7 +61,7 @@ struct AdminHarness {
             attemptCount: failure == nil ? 0 : 1, automaticLeft: automaticLeft, requestByteCount: 12, attempts: attempts,
             failure: failure, parking: parking)
         new.tally.resume = resume
-        engine.post(.parked(new, exchange))
+        engine.post(ParkRequested(new), from: exchange)
         return (id, exchange)
     }
 

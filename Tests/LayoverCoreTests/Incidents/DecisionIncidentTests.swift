@@ -63,8 +63,8 @@ struct DecisionIncidentTests {
         }
         let decision = try #require(incident(of: id))
         #expect(decision.waiting == 2)
-        #expect(bench.set.schedule.members(of: decision.id) == [other, id])
-        #expect(bench.set.schedule.incidents[decision.id]?.joined.count ?? .max < 200, "who has left is thrown out")
+        #expect(bench.set.members(of: decision.id) == [other, id])
+        #expect(bench.set.incidents[decision.id]?.joined.count ?? .max < 200, "who has left is thrown out")
         #expect(bench.set.commanded(.cancel, incident: decision.id, now: bench.now).0 == .done)
         #expect(bench.set.incidentCount == 0)
     }

@@ -19,9 +19,10 @@ struct RejoiningTests {
 
     private mutating func fail(_ id: EntryID, _ number: Int, asks: UndecidedReason? = nil) {
         _ = bench.kept(
-            bench.set.attemptFailed(
-                id, .refused, .init(delay: .seconds(5), shutsGate: true, asks: asks),
-                bench.tally(id, number, records: [line(number)]), now: bench.now, using: &bench.generator))
+            bench.set.handle(
+                AttemptFailed(
+                    id, .refused, .init(delay: .seconds(5), shutsGate: true, asks: asks), bench.tally(id, number, records: [line(number)])),
+                now: bench.now, using: &bench.generator))
     }
 
     @Test mutating func exhaustedEntryStaysInTheIncident() throws {
@@ -84,7 +85,8 @@ struct RejoiningTests {
         let records = bench.records()
         bench.set = PendingSet()
         _ = bench.mode(.offline)
-        _ = bench.kept(bench.set.restored(records.map { ($0, .fixture()) }, ended: [:], now: bench.now))
+        _ = bench.kept(
+            bench.set.handle(TicketsRestored(records.map { ($0, .fixture()) }, ended: [:]), now: bench.now, using: &bench.generator))
         let incident = try #require(open.first)
         #expect(incident.scope == .network && incident.waiting == 1 && incident.cause == nil)
     }

@@ -22,7 +22,7 @@ struct SharedExhaustionTests {
     @Test mutating func s2cThreeCountdownsForAllRequestsAndThenOnlyAPersonDecides() throws {
         let ids = (0..<5).map { _ in
             let id = bench.parked(delay: .seconds(3), policy: .ask)
-            bench.set.schedule.entries[id]?.automaticLeft = 3
+            bench.set.entries[id]?.automaticLeft = 3
             return id
         }
         var lefts: [Int?] = []

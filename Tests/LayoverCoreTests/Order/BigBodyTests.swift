@@ -60,6 +60,6 @@ struct BigBodyTests {
         let next = bench.accepted { $0.byteCount = Self.big }
         #expect(bench.state(next) == .attempting)
         _ = bench.fail(next, .reset, delay: .seconds(50))
-        #expect(bench.set.schedule.origins.states[PendingBench.origin]?.bigUnderWay == 0)
+        #expect(bench.set.origins.states[PendingBench.origin]?.bigUnderWay == 0)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 struct CoalescingTests {
     private static let policy = Policy.fixture { $0.coalesce = .lastPut }
 
-    /// Offline, so that nothing is sent.
+    /// The bench is offline, so that nothing is sent.
     private static func bench() -> PendingBench {
         var bench = PendingBench()
         _ = bench.mode(.offline)
@@ -123,7 +123,7 @@ struct CoalescingTests {
         }
         #expect(Self.put(&bench).1.ended == [], "its child wants its answer")
         _ = bench.command(.cancel, child)
-        #expect(bench.set.schedule.dependencies.children.isEmpty)
+        #expect(bench.set.dependencies.children.isEmpty)
     }
 
     @Test func childOfASupersededTicketWaitsForTheNewerOne() {
@@ -216,7 +216,7 @@ struct CoalescingTests {
     }
 
     private static func complete(_ bench: inout PendingBench, _ id: EntryID) -> [PendingAction] {
-        bench.kept(bench.set.bodyCompleted(of: id, byteCount: 9, isReplayable: true, now: bench.now))
+        bench.kept(bench.set.handle(BodyCompleted(of: id, byteCount: 9, isReplayable: true), now: bench.now, using: &bench.generator))
     }
 
     private static func heldPut(_ bench: inout PendingBench, isWhole: Bool = true) -> (EntryID, [PendingAction]) {
@@ -225,7 +225,7 @@ struct CoalescingTests {
             id: id, method: "PUT", url: "\(PendingBench.origin)/", origin: PendingBench.origin, policy: policy,
             client: .init(address: ""), createdAt: bench.now, attemptCount: 1, isBodyReplayable: isWhole, failure: .refused,
             parking: .init(delay: .seconds(50), shutsGate: true))
-        return (id, bench.kept(bench.set.parked(new, now: bench.now, using: &bench.generator)))
+        return (id, bench.kept(bench.set.handle(ParkRequested(new), now: bench.now, using: &bench.generator)))
     }
 
     @Test func putsAreCoalescedAfterARestart() {
@@ -247,6 +247,6 @@ struct CoalescingTests {
             let id = Self.put(&bench, "/\(number)").0
             _ = bench.command(.cancel, id)
         }
-        #expect(bench.set.schedule.puts.isEmpty)
+        #expect(bench.set.puts.isEmpty)
     }
 }

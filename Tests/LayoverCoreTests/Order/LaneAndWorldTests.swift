@@ -72,7 +72,7 @@ struct LaneAndWorldTests {
         wish.lane = "lane"
         var new = wish.entry(exposed, now: bench.now)
         new.request.isExposed = true
-        _ = bench.set.accepted(new, sequence: sequence, now: bench.now)
+        _ = bench.set.handle(NewTicketStored(new, sequence: sequence), now: bench.now, using: &bench.generator)
         let last = bench.lane(1)[0]
         _ = bench.portal(true)
         #expect(bench.deliver(blocker).started == [] && bench.reason(exposed) == .network)
@@ -122,8 +122,8 @@ struct LaneAndWorldTests {
         let older = EntryID(using: &bench.generator)
         var wish = PendingBench.Wish()
         wish.lane = "lane"
-        _ = bench.set.accepted(
-            wish.entry(older, now: bench.now), sequence: sequence, now: bench.now)
+        _ = bench.set.handle(
+            NewTicketStored(wish.entry(older, now: bench.now), sequence: sequence), now: bench.now, using: &bench.generator)
         #expect(bench.mode(.auto).started + bench.wait(.zero).started == [older])
         #expect(bench.deliver(older).started == [newer])
     }

@@ -15,7 +15,7 @@ struct LaneTests {
             #expect(bench.deliver(one).started == [next], "in the same fact")
         }
         #expect(bench.deliver(ids[3]).started == [])
-        #expect(bench.set.schedule.lanes.states.isEmpty, "nobody is left in the lane")
+        #expect(bench.set.lanes.states.isEmpty, "nobody is left in the lane")
     }
 
     @Test func lanesDoNotBlockOtherTraffic() {
@@ -85,7 +85,7 @@ struct LaneTests {
         let ids = bench.lane(50)
         let (results, actions) = bench.set.commanded(.cancel, each: ids, now: bench.now)
         #expect(results.allSatisfy { $0 == .done } && actions.started == [])
-        #expect(bench.set.count == 0 && bench.set.schedule.lanes.states.isEmpty)
+        #expect(bench.set.count == 0 && bench.set.lanes.states.isEmpty)
     }
 
     // MARK: Commands
@@ -163,14 +163,14 @@ struct LaneTests {
         let stuck = bench.lane(1) { $0.policy = Self.skipping }[0]
         _ = bench.fail(stuck, .reset, asks: .maybeApplied)
         for _ in 0..<2000 { _ = bench.deliver(bench.lane(1)[0]) }
-        #expect(bench.set.schedule.lanes.states["lane"]?.entryCount == 1)
-        #expect(bench.set.schedule.lanes.states["lane"]?.first == nil, "nobody's turn is to come")
+        #expect(bench.set.lanes.states["lane"]?.entryCount == 1)
+        #expect(bench.set.lanes.states["lane"]?.first == nil, "nobody's turn is to come")
     }
 
     @Test func cancelledEntriesDoNotPileUpBehindTheFront() {
         var bench = PendingBench()
         let front = bench.lane(1)[0]
         for _ in 0..<2000 { _ = bench.command(.cancel, bench.lane(1)[0]) }
-        #expect((bench.set.schedule.lanes.states["lane"]?.comingCount ?? 0) < 200 && bench.state(front) == .attempting)
+        #expect((bench.set.lanes.states["lane"]?.comingCount ?? 0) < 200 && bench.state(front) == .attempting)
     }
 }

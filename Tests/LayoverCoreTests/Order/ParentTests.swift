@@ -68,7 +68,7 @@ struct ParentTests {
         _ = bench.command(.cancel, child)
         _ = bench.end(parent, as: .failed)
         #expect(bench.state(child) == .cancelled)
-        #expect(bench.set.schedule.dependencies.children.isEmpty && bench.set.schedule.dependencies.parentsLeft.isEmpty)
+        #expect(bench.set.dependencies.children.isEmpty && bench.set.dependencies.parentsLeft.isEmpty)
     }
 
     @Test func childCanBeHeldAndRetriedWhileItsParentIsUnderWay() {
@@ -137,7 +137,7 @@ struct ParentTests {
 
     @Test func aParentBehindItsChildInALaneBlocksTheLaneForGood() {
         var bench = PendingBench()
-        // It cannot be named before it is accepted, but a person can move it there.
+        // A parent is accepted before its child, but a person can move it behind the child.
         let parent = bench.accepted { $0.lane = "other" }
         let child = bench.lane(1) { $0.parents = [parent] }[0]
         _ = bench.fail(parent, .reset)

@@ -61,7 +61,7 @@ struct PatchTests {
         #expect(bench.reason(ids[0]) == .lane)
         #expect(bench.mode(.auto).started + bench.wait(.zero).started == [old])
         #expect(bench.deliver(old).started == [ids[0]])
-        #expect(bench.set.schedule.lanes.states.count == 1)
+        #expect(bench.set.lanes.states.count == 1)
     }
 
     @Test func entryThatChangesItsLaneNeverPassesAnAttempt() {

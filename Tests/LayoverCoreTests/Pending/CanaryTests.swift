@@ -17,20 +17,20 @@ struct CanaryTests {
 
     @Test mutating func requestGoesAsSoonAsTheCanaryIsConnected() {
         let (slow, others) = canary(2)
-        let next = bench.kept(bench.set.attemptConnected(slow, now: bench.now)).started
+        let next = bench.kept(bench.set.handle(AttemptConnected(slow), now: bench.now, using: &bench.generator)).started
         #expect(next.count == 1 && others.contains(next[0]), "the window is two")
         #expect(bench.answer(next[0]).started.count == 1, "a response opens the gate")
     }
 
     @Test mutating func freshRequestDoesNotWaitForASlowCanary() {
         let (slow, _) = canary(0)
-        _ = bench.kept(bench.set.attemptConnected(slow, now: bench.now))
+        _ = bench.kept(bench.set.handle(AttemptConnected(slow), now: bench.now, using: &bench.generator))
         #expect(bench.shutOrigins.isEmpty)
     }
 
     @Test mutating func incidentGoesOnUntilAResponseComes() {
         let (slow, _) = canary(0)
-        _ = bench.kept(bench.set.attemptConnected(slow, now: bench.now))
+        _ = bench.kept(bench.set.handle(AttemptConnected(slow), now: bench.now, using: &bench.generator))
         #expect(bench.set.incidentCount == 1)
         _ = bench.answer(slow)
         #expect(bench.set.incidentCount == 0)
@@ -40,7 +40,7 @@ struct CanaryTests {
     @Test mutating func canaryOfAnOriginThatMayBeBackIsTheFirstInOrder() {
         let photo = bench.parked(policy: .fixture { $0.priority = 7 })
         let order = bench.parked(policy: .fixture { $0.priority = 1 })
-        let kept = bench.kept(bench.set.originMayBeReachable(PendingBench.origin, now: bench.now))
+        let kept = bench.kept(bench.set.handle(OriginMayBeReachable(PendingBench.origin), now: bench.now, using: &bench.generator))
         #expect(kept.started == [order])
         #expect(bench.deliver(order).started == [photo])
     }
@@ -53,7 +53,7 @@ struct CanaryTests {
         policy.holdMax = holdMax
         let id = bench.parked(origin: origin, policy: policy)
         return (0..<8).compactMap { _ in
-            guard let canaryAt = bench.set.schedule.origins.canaryAt(origin) else { return nil }
+            guard let canaryAt = bench.set.origins.canaryAt(origin) else { return nil }
             let wait = canaryAt - bench.now
             _ = bench.wait(wait)
             _ = bench.fail(id, delay: .seconds(1000))
@@ -74,14 +74,14 @@ struct CanaryTests {
         let origin = PendingBench.origin
         let patient = bench.parked()
         for _ in 0..<6 {
-            guard let canaryAt = bench.set.schedule.origins.canaryAt(origin) else { return }
+            guard let canaryAt = bench.set.origins.canaryAt(origin) else { return }
             _ = bench.wait(canaryAt - bench.now)
             _ = bench.fail(patient, delay: .seconds(1000))
         }
-        #expect((bench.set.schedule.origins.canaryAt(origin) ?? bench.now) - bench.now == .seconds(30))
+        #expect((bench.set.origins.canaryAt(origin) ?? bench.now) - bench.now == .seconds(30))
         var policy = Policy.fixture()
         policy.holdMax = .seconds(20)
         _ = bench.parked(policy: policy)
-        #expect((bench.set.schedule.origins.canaryAt(origin) ?? bench.now) - bench.now <= .seconds(1))
+        #expect((bench.set.origins.canaryAt(origin) ?? bench.now) - bench.now <= .seconds(1))
     }
 }

@@ -76,7 +76,7 @@ struct CommandTests {
         #expect(bench.answer(id) == [])
         #expect(bench.end(id) == [])
         #expect(bench.state(id) == .cancelled)
-        #expect(bench.set.schedule.origins.states[PendingBench.origin]?.underWay == 0)
+        #expect(bench.set.origins.states[PendingBench.origin]?.underWay == 0)
     }
 
     private func tally(_ count: Int, _ records: [AttemptRecord]) -> AttemptTally {

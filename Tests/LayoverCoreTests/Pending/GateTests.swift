@@ -125,7 +125,7 @@ struct GateTests {
         #expect(actions == [.start(fresh, .canary)])
         #expect(bench.answer(fresh) == [.watched()])
         #expect(bench.end(fresh) == [.forgotten()])
-        #expect(bench.set.schedule.origins.states.isEmpty)
+        #expect(bench.set.origins.states.isEmpty)
     }
 
     @Test mutating func originsWithoutEntriesAreRememberedUpToTheLimit() {
@@ -140,7 +140,7 @@ struct GateTests {
                 bench.command(.cancel, id).1
                     == [.end(id, .cancelled(reason: nil))] + (isRemembered ? [] : [.forgotten(origin)]))
         }
-        #expect(bench.set.schedule.origins.states.count == 2)
+        #expect(bench.set.origins.states.count == 2)
     }
 
     // MARK: The window

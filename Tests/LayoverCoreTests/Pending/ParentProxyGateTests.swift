@@ -23,31 +23,34 @@ import Testing
                 createdAt: pending.now, attemptCount: failure == nil ? 0 : 1, automaticLeft: nil, isExposed: false, failure: failure,
                 parking: .init(delay: .seconds(1), shutsGate: failure?.shutsGate ?? false, rule: failure == nil ? .gate : .retryOn))
             (new.parentProxyGate, new.attemptParentProxyGate) = (parentProxyGate, attemptParentProxyGate ?? parentProxyGate)
-            return (id, Self.started(pending.set.parked(new, now: pending.now, using: &pending.generator)))
+            return (id, Self.started(pending.set.handle(ParkRequested(new), now: pending.now, using: &pending.generator)))
         }
 
         mutating func fail(_ id: EntryID, _ failure: Failure) -> [EntryID] {
             let parking = Verdict.Parking(delay: .seconds(1), shutsGate: failure.shutsGate, rule: .retryOn)
             return Self.started(
-                pending.set.attemptFailed(
-                    id, failure, parking, AttemptTally(pending.set.counts(id, all: 2)), now: pending.now, using: &pending.generator))
+                pending.set.handle(
+                    AttemptFailed(id, failure, parking, AttemptTally(pending.set.counts(id, all: 2))), now: pending.now,
+                    using: &pending.generator))
         }
 
         mutating func deliver(_ id: EntryID) -> [EntryID] {
             let tally = AttemptTally(pending.set.counts(id, all: 2))
-            let answered = Self.started(pending.set.attemptAnswered(id, tally, now: pending.now))
+            let answered = Self.started(pending.set.handle(AttemptAnswered(id, tally), now: pending.now, using: &pending.generator))
             return answered
-                + Self.started(pending.set.ended(id, as: .delivered, tally, now: pending.now, using: &pending.generator))
+                + Self.started(pending.set.handle(ExchangeEnded(id, as: .delivered, tally), now: pending.now, using: &pending.generator))
         }
 
         mutating func advance(_ duration: Duration) -> [EntryID] {
             pending.now = pending.now + duration
-            return Self.started(pending.set.advance(to: pending.now))
+            return Self.started(pending.set.handle(TimePassed(), now: pending.now, using: &pending.generator))
         }
 
         mutating func reroute(_ id: EntryID, to gate: Origin?) -> [EntryID] {
             Self.started(
-                pending.set.rerouted(id, route: nil, policy: .fixture(), automaticLeft: nil, parentProxyGate: gate, now: pending.now))
+                pending.set.handle(
+                    EntryRerouted(id, route: nil, policy: .fixture(), automaticLeft: nil, parentProxyGate: gate), now: pending.now,
+                    using: &pending.generator))
         }
 
         var underWay: Int { pending.set.liveEntries.count { $0.state == .attempting } }
@@ -156,10 +159,11 @@ import Testing
         let id = bench.park(Self.origins[0], nil).id
         if isTold {
             _ = bench.reroute(id, to: other)
-            bench.pending.set.attemptGoes(id, through: other)
+            _ = bench.pending.set.handle(AttemptParentProxyChanged(id, other), now: bench.pending.now, using: &bench.pending.generator)
         } else {
-            _ = bench.pending.set.rerouted(
-                id, route: nil, policy: .fixture(), automaticLeft: nil, parentProxyGate: other, isUnderWay: false, now: bench.pending.now)
+            _ = bench.pending.set.handle(
+                EntryRerouted(id, route: nil, policy: .fixture(), automaticLeft: nil, parentProxyGate: other, isUnderWay: false),
+                now: bench.pending.now, using: &bench.pending.generator)
         }
         #expect(bench.fail(id, Self.away) == [])
         #expect(bench.pending.set.shutOrigins == [other])

@@ -15,7 +15,7 @@ struct StatusBudgetTests {
     }
 
     private mutating func inUse(_ name: String = "test") -> Int? {
-        bench.set.schedule.origins.states[PendingBench.origin]?.pacings[name]?.budget?.minimumInUse
+        bench.set.origins.states[PendingBench.origin]?.pacings[name]?.budget?.minimumInUse
     }
 
     @Test mutating func retriedResponseIsNotDelivered() {
@@ -51,9 +51,9 @@ struct StatusBudgetTests {
     @Test mutating func retriedStatusNarrowsTheWindow() {
         bench = PendingBench(perOriginAttemptCountMax: 8)
         _ = bench.parked(unavailable, policy: policy())
-        #expect(bench.set.schedule.origins.states[PendingBench.origin]?.gate.window == 4)
+        #expect(bench.set.origins.states[PendingBench.origin]?.gate.window == 4)
         _ = bench.parked(unavailable, policy: policy())
-        #expect(bench.set.schedule.origins.states[PendingBench.origin]?.gate.window == 2)
+        #expect(bench.set.origins.states[PendingBench.origin]?.gate.window == 2)
     }
 
     /// Regression: a response that is asked for again let one more start before it narrowed the window.
@@ -132,11 +132,23 @@ struct StatusBudgetTests {
     @Test mutating func freshRequestsAddTokensToTheBudget() {
         _ = bench.parked(unavailable, policy: policy(ratio: 0.5, minimum: 1))
         func park() -> PendingAction? { bench.park(unavailable, policy: policy(ratio: 0.5, minimum: 1)).1.first }
-        guard case .deliverResponse = park() else { Issue.record("nothing was earned yet"); return }
+        guard case .deliverResponse = park() else {
+            Issue.record("nothing was earned yet")
+            return
+        }
         for _ in 0..<4 { _ = bench.fresh(1) }
-        guard case .dropResponse = park() else { Issue.record("a token was earned"); return }
-        guard case .dropResponse = park() else { Issue.record("two were earned"); return }
-        guard case .deliverResponse = park() else { Issue.record("and no more"); return }
+        guard case .dropResponse = park() else {
+            Issue.record("a token was earned")
+            return
+        }
+        guard case .dropResponse = park() else {
+            Issue.record("two were earned")
+            return
+        }
+        guard case .deliverResponse = park() else {
+            Issue.record("and no more")
+            return
+        }
         #expect(inUse() == 1)
     }
 
@@ -156,7 +168,7 @@ struct StatusBudgetTests {
     @Test mutating func failuresUseNoBudget() {
         for _ in 0..<9 { _ = bench.parked(.reset, policy: policy(minimum: 1)) }
         #expect(bench.set.count == 9)
-        #expect(bench.set.schedule.origins.states[PendingBench.origin]?.pacings.isEmpty == true)
+        #expect(bench.set.origins.states[PendingBench.origin]?.pacings.isEmpty == true)
     }
 
     @Test mutating func refusedRequestUsesNoBudget() {
@@ -209,7 +221,7 @@ struct StatusBudgetTests {
     @Test mutating func tokenOfACancelledRetryIsReturned() {
         _ = bench.parked(.reset)
         let unbounded = policy(ratio: 1, minimum: 0)
-        func tokens() -> Int? { bench.set.schedule.origins.states[PendingBench.origin]?.pacings["test"]?.budget?.tokenCount }
+        func tokens() -> Int? { bench.set.origins.states[PendingBench.origin]?.pacings["test"]?.budget?.tokenCount }
         guard case .deliverResponse = bench.park(unavailable, policy: unbounded).1.first else {
             Issue.record("there is no token yet")
             return
@@ -314,9 +326,9 @@ struct StatusBudgetTests {
         _ = bench.wait(.seconds(1))
         var record = AttemptRecord(number: 2, trigger: .dueTime, startedAt: bench.now)
         record.verdict = .park(.init(delay: .zero, shutsGate: false, rule: .status))
-        _ = bench.set.attemptFailed(
-            id, unavailable, .init(delay: .zero, shutsGate: false, rule: .status),
-            bench.tally(id, 2, records: [record]), now: bench.now, using: &bench.generator)
+        _ = bench.set.handle(
+            AttemptFailed(id, unavailable, .init(delay: .zero, shutsGate: false, rule: .status), bench.tally(id, 2, records: [record])),
+            now: bench.now, using: &bench.generator)
         #expect(bench.entry(id)?.attempts.records.last?.verdict == .deliver(.budget))
         #expect(bench.entry(id)?.attemptCount == 2)
     }

@@ -39,7 +39,7 @@ struct StatusPauseTests {
         #expect(bench.deliver(others[1]).compactMap(\.started) == [others[10]])
         _ = others.dropFirst(2).flatMap { bench.deliver($0) }
         #expect(bench.set.count == 0)
-        #expect(!bench.set.schedule.origins.isKnown(PendingBench.origin))
+        #expect(!bench.set.origins.isKnown(PendingBench.origin))
     }
 
     @Test mutating func canaryThatIsRefusedBeginsThePauseAnew() {
@@ -94,22 +94,29 @@ struct StatusPauseTests {
     }
 
     @Test mutating func deliveredResponsePausesTheOriginForOthers() {
-        #expect(bench.kept(bench.set.originPaused(PendingBench.origin, for: policy, .seconds(5), now: bench.now)) == [Self.paused])
+        #expect(
+            bench.kept(
+                bench.set.handle(OriginPaused(PendingBench.origin, for: policy, .seconds(5)), now: bench.now, using: &bench.generator)) == [
+                    Self.paused
+                ])
         let (id, actions) = fresh()
         #expect(actions == [])
         #expect(bench.wait(.seconds(5)).compactMap(\.started) == [id])
     }
 
     @Test mutating func pauseThatNobodyWaitsForEndsWithItsTime() {
-        _ = bench.set.originPaused(PendingBench.origin, for: policy, .seconds(5), now: bench.now)
+        _ = bench.set.handle(OriginPaused(PendingBench.origin, for: policy, .seconds(5)), now: bench.now, using: &bench.generator)
         #expect(bench.wait(.seconds(4)) == [])
         #expect(bench.wait(.seconds(1)) == [.forgotten()])
-        #expect(!bench.set.schedule.origins.isKnown(PendingBench.origin))
+        #expect(!bench.set.origins.isKnown(PendingBench.origin))
     }
 
     @Test mutating func timeBeyondRetryAfterMaxPausesNothing() {
         let policy = Policy.fixture { $0.retryAfterMax = .seconds(3) }
-        #expect(bench.kept(bench.set.originPaused(PendingBench.origin, for: policy, .seconds(5), now: bench.now)) == [])
+        #expect(
+            bench.kept(
+                bench.set.handle(OriginPaused(PendingBench.origin, for: policy, .seconds(5)), now: bench.now, using: &bench.generator))
+                == [])
     }
 
     // MARK: People
@@ -136,7 +143,7 @@ struct StatusPauseTests {
     /// Regression: each status halved it too, so that one went after the other.
     @Test mutating func pauseDoesNotNarrowTheWindowOfItsOrigin() {
         _ = [refused(), refused(), refused()]
-        #expect(bench.set.schedule.origins.states[PendingBench.origin]?.gate.window == 64)
+        #expect(bench.set.origins.states[PendingBench.origin]?.gate.window == 64)
     }
 
     @Test mutating func shutGateComesBeforeThePause() {

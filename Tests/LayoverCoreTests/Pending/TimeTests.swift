@@ -93,7 +93,7 @@ struct TimeTests {
             let id = bench.parked(.reset)
             _ = bench.command(.cancel, id)
         }
-        #expect(bench.set.schedule.timers.count <= 1000 + 4)
+        #expect(bench.set.timers.count <= 1000 + 4)
         // Nothing that is alive loses its timers by the tidying.
         let id = bench.parked(.reset)
         for _ in 0..<5_000 {
@@ -112,11 +112,11 @@ struct TimeTests {
         for round in 1...8 {
             let patch = EntryPatch(expiresAt: bench.now + .seconds(1_000_000 + round))
             for id in ids { #expect(bench.set.patched(id, patch, now: bench.now).0 == .done) }
-            #expect(bench.set.schedule.timers.count <= 1000 + 4 * (ids.count + 1))
+            #expect(bench.set.timers.count <= 1000 + 4 * (ids.count + 1))
         }
         for id in ids.dropFirst(10) { _ = bench.command(.cancel, id) }
-        #expect(bench.set.schedule.timers.count <= 1000 + 4 * (10 + 1))
-        #expect(bench.set.schedule.timers.completeLookCount == 0)
+        #expect(bench.set.timers.count <= 1000 + 4 * (10 + 1))
+        #expect(bench.set.timers.completeLookCount == 0)
     }
 
     /// Regression: behind a gate that stayed shut every failed attempt left a place behind.
@@ -130,7 +130,7 @@ struct TimeTests {
             _ = bench.command(.cancel, other)
         }
         _ = bench.fail(id)
-        let line = bench.set.schedule.origins.states[PendingBench.origin]
+        let line = bench.set.origins.states[PendingBench.origin]
         #expect((line?.placeCount ?? .max) < 200)
         #expect(bench.originAnswered().contains(.start(id, .reachability)))
     }

@@ -20,14 +20,14 @@ struct UnattendedTests {
         new.unattendedFor = limit
         new.lane = lane
         new.request.hasIdempotencyKey = isKeyed
-        return (id, bench.kept(bench.set.joinedUnderWay(new, now: bench.now)))
+        return (id, bench.kept(bench.set.handle(JoinedDuringAttempt(new), now: bench.now, using: &bench.generator)))
     }
 
     /// The client of a replay is gone.
     private mutating func replayed() -> (EntryID, [PendingAction]) {
         let id = bench.parked(.refused)
         _ = bench.command(.retry, id)
-        return (id, bench.kept(bench.set.wentUnattended(id, for: Self.limit, now: bench.now)))
+        return (id, bench.kept(bench.set.handle(AttemptBecameUnattended(id, for: Self.limit), now: bench.now, using: &bench.generator)))
     }
 
     @Test mutating func attemptWithoutAClientIsAnEntryOfItsOwnKind() throws {
@@ -52,7 +52,7 @@ struct UnattendedTests {
 
     @Test mutating func otherStatesAreNotUnattended() {
         let id = bench.parked(.reset)
-        #expect(bench.kept(bench.set.wentUnattended(id, for: Self.limit, now: bench.now)) == [])
+        #expect(bench.kept(bench.set.handle(AttemptBecameUnattended(id, for: Self.limit), now: bench.now, using: &bench.generator)) == [])
         #expect(bench.state(id) == .waiting && bench.set.unattendedCount == 0)
     }
 
@@ -67,7 +67,7 @@ struct UnattendedTests {
         let (id, _) = joined()
         var record = AttemptRecord(number: 1, trigger: .arrival, startedAt: bench.now)
         (record.status, record.endedAt) = (201, bench.now)
-        let answered = bench.set.attemptAnswered(id, bench.tally(id, 1, records: [record]), now: bench.now)
+        let answered = bench.set.handle(AttemptAnswered(id, bench.tally(id, 1, records: [record])), now: bench.now, using: &bench.generator)
         #expect(bench.kept(answered).allSatisfy { $0.started == nil })
         _ = bench.end(id, as: .cancelled)
         let entry = try #require(bench.entry(id))
@@ -139,7 +139,7 @@ struct UnattendedTests {
         let first = bench.held(lane: "lane")
         _ = bench.command(.retry, first)
         let second = bench.held(lane: "lane")
-        _ = bench.kept(bench.set.wentUnattended(first, for: Self.limit, now: bench.now))
+        _ = bench.kept(bench.set.handle(AttemptBecameUnattended(first, for: Self.limit), now: bench.now, using: &bench.generator))
         #expect(bench.reason(second) == .lane)
         _ = bench.end(first, as: .cancelled)
         #expect(bench.reason(second) != .lane)
@@ -183,7 +183,7 @@ struct UnattendedTests {
     mutating func itEndsInItsTimeThoughTheDiskRefusesTheTicket(isAnswered: Bool) throws {
         let (id, _) = joined()
         #expect(bench.willStore(id) != nil)
-        _ = bench.kept(bench.set.notStored(id, now: bench.now))
+        _ = bench.kept(bench.set.handle(EntryNotStored(id), now: bench.now, using: &bench.generator))
         if isAnswered { _ = bench.answer(id) }
         #expect(bench.wait(Self.limit - .seconds(1)) == [])
         // The time is watched twice, and an attempt is aborted once, however often that is asked for.
@@ -196,10 +196,12 @@ struct UnattendedTests {
     // MARK: Others with its key
 
     private mutating func found(_ id: EntryID, doWait: Bool) -> [PendingAction] {
-        bench.kept(bench.set.foundOthers(id, doWait: doWait, now: bench.now))
+        bench.kept(bench.set.handle(OthersLookedFor(id, doWait: doWait), now: bench.now, using: &bench.generator))
     }
 
-    private mutating func othersLeft(_ id: EntryID) -> [PendingAction] { bench.kept(bench.set.othersLeft(id, now: bench.now)) }
+    private mutating func othersLeft(_ id: EntryID) -> [PendingAction] {
+        bench.kept(bench.set.handle(OthersLeft(id), now: bench.now, using: &bench.generator))
+    }
 
     @Test mutating func attemptThatOthersWaitForGoesOn() throws {
         let (id, _) = joined(isKeyed: true)
@@ -274,17 +276,17 @@ struct UnattendedTests {
     @Test mutating func canaryGoesSoonerOnceItBecomesATicket() throws {
         let patient = bench.parked()
         for _ in 0..<6 {
-            let canaryAt = try #require(bench.set.schedule.origins.canaryAt(PendingBench.origin))
+            let canaryAt = try #require(bench.set.origins.canaryAt(PendingBench.origin))
             _ = bench.wait(canaryAt - bench.now)
             _ = bench.fail(patient, delay: .seconds(1000))
         }
         var policy = Policy.fixture()
         policy.holdMax = .seconds(20)
         let (id, _) = joined(policy: policy)
-        let before = try #require(bench.set.schedule.origins.canaryAt(PendingBench.origin))
+        let before = try #require(bench.set.origins.canaryAt(PendingBench.origin))
         #expect(before - bench.now == .seconds(30))
         #expect(bench.willStore(id) != nil)
-        let after = try #require(bench.set.schedule.origins.canaryAt(PendingBench.origin))
+        let after = try #require(bench.set.origins.canaryAt(PendingBench.origin))
         #expect(after - bench.now <= .seconds(1))
     }
 }

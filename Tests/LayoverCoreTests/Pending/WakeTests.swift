@@ -74,7 +74,7 @@ struct WakeTests {
         let (id, actions) = bench.park(cutOff, delay: .zero)
         #expect(actions == [.watched()])
         #expect(bench.wait(.zero) == [.start(id, .dueTime)])
-        #expect(bench.set.schedule.origins.states[PendingBench.origin]?.gate.window == 8)
+        #expect(bench.set.origins.states[PendingBench.origin]?.gate.window == 8)
     }
 
     @Test mutating func anAttemptThatHadConnectedIsJudgedByItsOutcome() {
@@ -118,9 +118,12 @@ struct WakeTests {
     @Test mutating func offlineThatCutsAbortsEveryAttempt() {
         let id = bench.parked()
         _ = bench.wait(.seconds(1))
-        #expect(bench.set.modeChanged(to: .offline, cuts: true, now: bench.now) == [.abortAttempt(id, isCommanded: true)])
+        #expect(
+            bench.set.handle(ModeChanged(to: .offline, cuts: true), now: bench.now, using: &bench.generator) == [
+                .abortAttempt(id, isCommanded: true)
+            ])
         #expect(bench.fail(id, .reset, delay: .seconds(5), rule: .aborted) == [])
-        #expect(bench.set.modeChanged(to: .offline, cuts: true, now: bench.now) == [], "none is under way")
+        #expect(bench.set.handle(ModeChanged(to: .offline, cuts: true), now: bench.now, using: &bench.generator) == [], "none is under way")
         #expect(bench.mode(.auto) == [.start(id, .reachability)])
     }
 
@@ -128,7 +131,10 @@ struct WakeTests {
         let id = bench.parked(policy: .fixture { $0.wakeOnReachable = false })
         _ = bench.wait(.seconds(1))
         #expect(bench.mode(.offline) == [.abandonConnecting(id)])
-        #expect(bench.set.modeChanged(to: .offline, cuts: true, now: bench.now) == [.abortAttempt(id, isCommanded: true)])
+        #expect(
+            bench.set.handle(ModeChanged(to: .offline, cuts: true), now: bench.now, using: &bench.generator) == [
+                .abortAttempt(id, isCommanded: true)
+            ])
     }
 
     @Test mutating func offlineStartsNothing() {

@@ -27,13 +27,13 @@ enum PendingFixture {
         )
         for (number, request) in requests.enumerated() {
             let now = Timestamp(nanoseconds: Int64(number + 1) * 1_000_000_000)
-            _ = set.parked(
-                NewEntry(
-                    id: EntryID(using: &generator), method: request.method, url: request.url,
-                    origin: Origin(scheme: .http, host: request.host), client: .init(address: ""),
-                    createdAt: now, attemptCount: 1, requestByteCount: request.byteCount, failure: failure,
-                    parking: .init(delay: .seconds(60), shutsGate: true)),
-                now: now, using: &generator)
+            _ = set.handle(
+                ParkRequested(
+                    NewEntry(
+                        id: EntryID(using: &generator), method: request.method, url: request.url,
+                        origin: Origin(scheme: .http, host: request.host), client: .init(address: ""),
+                        createdAt: now, attemptCount: 1, requestByteCount: request.byteCount, failure: failure,
+                        parking: .init(delay: .seconds(60), shutsGate: true))), now: now, using: &generator)
         }
         return set
     }

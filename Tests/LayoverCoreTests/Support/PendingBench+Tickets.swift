@@ -47,7 +47,7 @@ extension PendingBench {
         let id = EntryID(using: &generator)
         guard case .admitted(let sequence) = set.admitTicket() else { return (id, []) }
         let new = wish.entry(id, now: now)
-        return (id, kept(set.accepted(new, sequence: sequence, now: now)))
+        return (id, kept(set.handle(NewTicketStored(new, sequence: sequence), now: now, using: &generator)))
     }
 
     mutating func accepted(_ change: (inout Wish) -> Void = { _ in }) -> EntryID { accept(change).0 }
@@ -64,7 +64,7 @@ extension PendingBench {
         }
     }
 
-    /// One that a client holds, and that waits for its time.
+    /// A waiting entry that its client holds.
     mutating func held(wantsTicket: Bool = false, policy: Policy = .fixture(), lane: String? = nil) -> EntryID {
         let id = EntryID(using: &generator)
         var new = NewEntry(
@@ -73,7 +73,7 @@ extension PendingBench {
             parking: .init(delay: .seconds(5), shutsGate: false))
         new.wantsTicket = wantsTicket
         new.lane = lane
-        _ = kept(set.parked(new, now: now, using: &generator))
+        _ = kept(set.handle(ParkRequested(new), now: now, using: &generator))
         return id
     }
 
@@ -83,20 +83,20 @@ extension PendingBench {
         return set.willStore(id, as: wish.ticket, now: now)
     }
 
-    mutating func stored(_ id: EntryID) -> [PendingAction] { kept(set.stored(id, now: now)) }
-    mutating func notStored(_ id: EntryID) -> [PendingAction] { kept(set.notStored(id, now: now)) }
-    mutating func declines(_ id: EntryID) -> [PendingAction] { kept(set.declinesTicket(id, now: now)) }
+    mutating func stored(_ id: EntryID) -> [PendingAction] { kept(set.handle(EntryStoredAsTicket(id), now: now, using: &generator)) }
+    mutating func notStored(_ id: EntryID) -> [PendingAction] { kept(set.handle(EntryNotStored(id), now: now, using: &generator)) }
+    mutating func declines(_ id: EntryID) -> [PendingAction] { kept(set.handle(TicketImpossible(id), now: now, using: &generator)) }
 
     /// The disk is full: the attempt of a ticket could not be marked.
     mutating func notMarked(_ id: EntryID) -> [PendingAction] {
-        #expect(kept(set.storeRefused(now: now)) == [])
+        #expect(kept(set.handle(StartRecordRefused(), now: now, using: &generator)) == [])
         return fail(id, .fixture(.proxyInternalError, phase: .connecting), delay: .seconds(5), rule: .store)
     }
 
-    mutating func storeRecovered() -> [PendingAction] { kept(set.storeRecovered(now: now)) }
+    mutating func storeRecovered() -> [PendingAction] { kept(set.handle(StoreRecovered(), now: now, using: &generator)) }
 
     mutating func refuse(_ id: EntryID, _ why: UndecidedReason = .rejected) -> [PendingAction] {
-        kept(set.refused(id, why: why, failure: .refused, tally(id, 0), now: now))
+        kept(set.handle(RequestNotSendable(id, why: why, failure: .refused, tally(id, 0)), now: now, using: &generator))
     }
 
     mutating func patch(
@@ -110,7 +110,7 @@ extension PendingBench {
 
     // MARK: A new start
 
-    /// What a store would have kept.
+    /// The records that a store would have.
     func records(lastState: [EntryID: EntryState] = [:]) -> [TicketRecord] {
         set.entries.values.compactMap { set.record(of: $0.id) }.sorted { $0.sequence < $1.sequence }
     }
@@ -121,7 +121,7 @@ extension PendingBench {
         limits: PendingLimits = .init()
     ) -> [PendingAction] {
         set = PendingSet(limits: limits)
-        return kept(set.restored(records.map { ($0, policy) }, ended: ended, now: now))
+        return kept(set.handle(TicketsRestored(records.map { ($0, policy) }, ended: ended), now: now, using: &generator))
     }
 
     mutating func restart(policy: Policy = .fixture()) -> [PendingAction] { restart(records(), policy: policy) }
@@ -134,7 +134,7 @@ extension PendingBench {
 }
 
 extension [PendingAction] {
-    /// Whom these start, in their order.
+    /// Entries that these actions start, in order.
     var started: [EntryID] { compactMap(\.started) }
     var ended: [EntryID] { compactMap { if case .end(let id, _) = $0 { id } else { nil } } }
     var offered: [EntryID] { compactMap { if case .offerTicket(let id) = $0 { id } else { nil } } }

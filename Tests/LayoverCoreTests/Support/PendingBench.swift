@@ -57,7 +57,7 @@ struct PendingBench {
                 delay: delay, shutsGate: failure?.shutsGate ?? false, asks: asks, rule: rule(failure, asks),
                 retryAfter: retryAfter))
         new.wantsTicket = wantsTicket
-        return (id, kept(set.parked(new, now: now, using: &generator)))
+        return (id, kept(set.handle(ParkRequested(new), now: now, using: &generator)))
     }
 
     /// As `park`, where the actions do not matter.
@@ -86,10 +86,10 @@ struct PendingBench {
         var tally = tally(id, count, automaticLeft: automaticLeft)
         tally.resume = resume
         return kept(
-            set.attemptFailed(
-                id, failure,
-                .init(delay: delay, shutsGate: failure.shutsGate, asks: asks, rule: rule, retryAfter: retryAfter),
-                tally, now: now, using: &generator))
+            set.handle(
+                AttemptFailed(
+                    id, failure, .init(delay: delay, shutsGate: failure.shutsGate, asks: asks, rule: rule, retryAfter: retryAfter), tally),
+                now: now, using: &generator))
     }
 
     /// A status that is retried.
@@ -100,38 +100,38 @@ struct PendingBench {
     }
 
     mutating func answer(_ id: EntryID) -> [PendingAction] {
-        kept(set.attemptAnswered(id, tally(id, 2), now: now))
+        kept(set.handle(AttemptAnswered(id, tally(id, 2)), now: now, using: &generator))
     }
 
     mutating func end(
         _ id: EntryID, as state: EntryState = .delivered, failure: Failure? = nil
     ) -> [PendingAction] {
-        kept(set.ended(id, as: state, failure: failure, tally(id, 2), now: now, using: &generator))
+        kept(set.handle(ExchangeEnded(id, as: state, failure: failure, tally(id, 2)), now: now, using: &generator))
     }
 
     /// A response that is over in one go.
     mutating func deliver(_ id: EntryID) -> [PendingAction] { answer(id) + end(id) }
 
     mutating func originAnswered(_ origin: Origin = origin) -> [PendingAction] {
-        kept(set.originAnswered(origin, now: now))
+        kept(set.handle(OriginAnswered(origin), now: now, using: &generator))
     }
 
     mutating func fresh(_ difference: Int) -> [PendingAction] {
-        kept(set.freshUnderWay(Self.origin, changedBy: difference, now: now))
+        kept(set.handle(FreshAttemptCountChanged(Self.origin, by: difference), now: now, using: &generator))
     }
 
-    mutating func reachable() -> [PendingAction] { kept(set.reachable(now: now)) }
+    mutating func reachable() -> [PendingAction] { kept(set.handle(NetworkMayBeReachable(), now: now, using: &generator)) }
 
     mutating func mode(_ mode: ReachabilityMode) -> [PendingAction] {
-        kept(set.modeChanged(to: mode, now: now))
+        kept(set.handle(ModeChanged(to: mode), now: now, using: &generator))
     }
 
-    mutating func drain() -> [PendingAction] { kept(set.drained(now: now)) }
+    mutating func drain() -> [PendingAction] { kept(set.handle(DrainBegan(), now: now, using: &generator)) }
 
     /// Moves the clock and does what is due.
     mutating func wait(_ duration: Duration) -> [PendingAction] {
         now = now + duration
-        return kept(set.advance(to: now))
+        return kept(set.handle(TimePassed(), now: now, using: &generator))
     }
 
     mutating func command(
@@ -151,18 +151,18 @@ struct PendingBench {
     }
 
     mutating func portal(_ isBehindPortal: Bool) -> [PendingAction] {
-        kept(set.portalChanged(isBehindPortal: isBehindPortal, now: now))
+        kept(set.handle(PortalChanged(isBehindPortal: isBehindPortal), now: now, using: &generator))
     }
 
     mutating func reroute(_ id: EntryID, route: String? = nil, policy: Policy) -> [PendingAction] {
         kept(
-            set.rerouted(
-                id, route: route, policy: policy, automaticLeft: policy.automaticAttemptsMax, now: now))
+            set.handle(
+                EntryRerouted(id, route: route, policy: policy, automaticLeft: policy.automaticAttemptsMax), now: now, using: &generator))
     }
 
     /// An entry was tried so often.
     mutating func counted(_ id: EntryID, all: Int = 1, automatic: Int = 1, mayHaveBeenApplied: Bool = true) {
-        set.schedule.entries[id]?.counts = AttemptCounts(
+        set.entries[id]?.counts = AttemptCounts(
             all: all, automatic: automatic, mayHaveBeenApplied: mayHaveBeenApplied)
     }
 
@@ -182,7 +182,7 @@ struct PendingBench {
 }
 
 extension PendingSet {
-    /// What is known of the attempts of an entry, now that it was tried so often.
+    /// The attempt counts of an entry after this number of attempts.
     func counts(_ id: EntryID, all: Int) -> AttemptCounts {
         var counts = entries[id]?.counts ?? AttemptCounts()
         counts.all = all

@@ -1,7 +1,7 @@
 @testable import LayoverCore
 
 extension StateTable {
-    /// What happens to an entry, alone at its origin, through the eyes of the pending set.
+    /// Transitions of an entry that is alone at its origin, as the pending set sees them.
     static var entry: StateTable {
         let states = EntryTrial.places.map(\.name)
         return StateTable(
@@ -46,21 +46,27 @@ private struct EntryTrial {
         ("ticket", after({ $0.accepted { $0.policy = policy } }) { $0.fail($1, .reset, delay: .seconds(5)) }),
         ("ticket (behind)", { $0.lane(2) { $0.policy = policy }[1] }),
         ("attempting", after(parked(.reset)) { $0.command(.retry, $1).1 }),
-        ("unattended", after(after(parked(.reset)) { $0.command(.retry, $1).1 }) {
-            $0.set.wentUnattended($1, for: .seconds(60), now: $0.now)
-        }),
+        (
+            "unattended",
+            after(after(parked(.reset)) { $0.command(.retry, $1).1 }) {
+                $0.set.handle(AttemptBecameUnattended($1, for: .seconds(60)), now: $0.now, using: &$0.generator)
+            }
+        ),
         ("held", after(parked(.reset)) { $0.command(.hold, $1).1 }),
         ("undecided (exhausted)", parked(.reset, asks: .exhausted)),
         ("undecided (maybeApplied)", parked(.reset, asks: .maybeApplied)),
-        ("undecided (other)", { bench in
-            let parent = bench.accepted()
-            let id = bench.accepted {
-                $0.parents = [parent]
-                $0.policy = policy
+        (
+            "undecided (other)",
+            { bench in
+                let parent = bench.accepted()
+                let id = bench.accepted {
+                    $0.parents = [parent]
+                    $0.policy = policy
+                }
+                _ = bench.end(parent, as: .failed)
+                return id
             }
-            _ = bench.end(parent, as: .failed)
-            return id
-        }),
+        ),
         ("delivered", after(parked(.reset)) { $0.end($1) }),
         ("cancelled", after(parked(.reset)) { $0.command(.cancel, $1).1 }),
         ("expired", after(parked(.reset, asks: .exhausted)) { bench, _ in bench.wait(.seconds(60)) }),
@@ -91,17 +97,26 @@ private struct EntryTrial {
         ("ended: delivered", { $0.end($1) }),
         ("ended: failed", { $0.end($1, as: .failed, failure: .reset) }),
         ("ended: client left", { $0.end($1, as: .cancelled) }),
-        ("client left, may be applied", { $0.kept($0.set.wentUnattended($1, for: .seconds(60), now: $0.now)) }),
+        (
+            "client left, may be applied",
+            { $0.kept($0.set.handle(AttemptBecameUnattended($1, for: .seconds(60)), now: $0.now, using: &$0.generator)) }
+        ),
         ("attempt refused", { $0.refuse($1) }),
         ("others delivered", others(end: .delivered)), ("others failed", others(end: .failed)),
-        ("is to be stored", { bench, id in
-            _ = bench.willStore(id)
-            return []
-        }),
-        ("is stored", { bench, id in
-            _ = bench.willStore(id)
-            return bench.stored(id)
-        }),
+        (
+            "is to be stored",
+            { bench, id in
+                _ = bench.willStore(id)
+                return []
+            }
+        ),
+        (
+            "is stored",
+            { bench, id in
+                _ = bench.willStore(id)
+                return bench.stored(id)
+            }
+        ),
         ("retry", command(.retry)), ("cancel", command(.cancel)), ("hold", command(.hold)),
         ("release", command(.release)), ("force", command(.force)),
         ("force, acknowledged", command(.force, EntryCommand.duplicateRisk)), ("settle", command(.settle)),
@@ -137,8 +152,9 @@ private struct EntryTrial {
         case .waiting where isShut: "waiting (shut)"
         case .waiting where entry.waitingFor == .lane: "ticket (behind)"
         case .waiting: entry.ticket == nil ? "waiting" : "ticket"
-        case .undecided: [.exhausted, .maybeApplied].contains(entry.why)
-            ? "undecided (\(entry.why?.rawValue ?? "?"))" : "undecided (other)"
+        case .undecided:
+            [.exhausted, .maybeApplied].contains(entry.why)
+                ? "undecided (\(entry.why?.rawValue ?? "?"))" : "undecided (other)"
         default: entry.state.rawValue
         }
     }

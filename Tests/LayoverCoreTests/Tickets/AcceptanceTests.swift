@@ -24,7 +24,7 @@ struct AcceptanceTests {
             id: id, method: "GET", url: "", origin: PendingBench.origin, client: .init(address: ""),
             createdAt: bench.now, parking: .init(delay: .zero, shutsGate: false))
         #expect(
-            bench.kept(bench.set.parked(refused, now: bench.now, using: &bench.generator))
+            bench.kept(bench.set.handle(ParkRequested(refused), now: bench.now, using: &bench.generator))
                 == [.refuse(id, limit: "limits.entries", value: 2)], "the room is promised")
         bench.set.notAccepted()
         #expect(bench.set.admitTicket() == .admitted(sequence: 3))
@@ -42,7 +42,7 @@ struct AcceptanceTests {
             new.isRefresh = isRefresh
             let now = bench.now
             var generator = bench.generator
-            _ = bench.set.parked(new, now: now, using: &generator)
+            _ = bench.set.handle(ParkRequested(new), now: now, using: &generator)
             return [bench.set.count, bench.set.heldCount]
         }
         // Where all places are taken only a client is refused.
@@ -58,12 +58,12 @@ struct AcceptanceTests {
         _ = bench.drain()
         #expect(bench.set.admitTicket() == .draining)
         for (sequence, origin) in [(one, PendingBench.origin), (two, PendingBench.other)] {
-            // It was on its way to the disk: its client is told 202, and it goes after the next start.
+            // The ticket was being stored: its client gets a 202, and the ticket is sent after the next start.
             var wish = PendingBench.Wish()
             wish.origin = origin
             let id = EntryID(using: &bench.generator)
-            let actions = bench.set.accepted(
-                wish.entry(id, now: bench.now), sequence: sequence, now: bench.now)
+            let actions = bench.set.handle(
+                NewTicketStored(wish.entry(id, now: bench.now), sequence: sequence), now: bench.now, using: &bench.generator)
             #expect(actions.started == [] && bench.state(id) == .waiting)
         }
         #expect(bench.wait(.seconds(100)).started == [])
@@ -74,7 +74,7 @@ struct AcceptanceTests {
         let id = bench.accepted()
         guard case .admitted(let sequence) = bench.set.admitTicket() else { return }
         let new = PendingBench.Wish().entry(id, now: bench.now)
-        #expect(bench.set.accepted(new, sequence: sequence, now: bench.now) == [])
+        #expect(bench.set.handle(NewTicketStored(new, sequence: sequence), now: bench.now, using: &bench.generator) == [])
         #expect(bench.set.admission.acceptingCount == 0 && bench.set.count == 1)
     }
 

@@ -201,7 +201,7 @@ struct AdoptionTests {
         _ = bench.end(parent, as: .failed)
         #expect(bench.why(id) == .parentFailed)
         _ = isStored ? bench.stored(id) : bench.notStored(id)
-        #expect(bench.why(id) == .parentFailed && bench.set.schedule.dependencies.children.isEmpty)
+        #expect(bench.why(id) == .parentFailed && bench.set.dependencies.children.isEmpty)
     }
 
     @Test func adoptedRequestKeepsItsPlaceInItsLane() {
@@ -220,7 +220,7 @@ struct AdoptionTests {
         var new = PendingBench.Wish().entry(id, now: bench.now)
         new.ticket = nil
         new.lane = "lane"
-        let actions = bench.kept(bench.set.joinedUnderWay(new, now: bench.now))
+        let actions = bench.kept(bench.set.handle(JoinedDuringAttempt(new), now: bench.now, using: &bench.generator))
         #expect(actions == [.watched()] && bench.state(id) == .attempting && bench.set.heldCount == 1)
         let next = bench.lane(1)[0]
         #expect(bench.state(next) == .waiting)

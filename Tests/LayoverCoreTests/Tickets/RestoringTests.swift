@@ -2,7 +2,7 @@ import Testing
 
 @testable import LayoverCore
 
-/// What an earlier run left.
+/// Tickets that an earlier run has left.
 struct RestoringTests {
     @Test(arguments: [true, false])
     func restoredAttemptMayHaveBeenApplied(isRepeatable: Bool) {
@@ -82,7 +82,7 @@ struct RestoringTests {
         #expect(bench.deliver(ids[0]).started == [ids[1], ids[2]])
     }
 
-    /// Those that depend on others come in a later portion than those behind them in their lane.
+    /// Tickets with parents are restored in a later portion than the tickets behind them in their lane.
     @Test func aLaneKeepsItsOrderOverPortions() {
         var bench = PendingBench()
         let parent = bench.accepted()
@@ -96,9 +96,11 @@ struct RestoringTests {
         bench.set.restoringBegan()
         for id in [next, child] {
             let portion = records.filter { $0.id == id }.map { ($0, Policy.fixture()) }
-            #expect(bench.kept(bench.set.restored(portion, ended: [parent: .delivered], now: bench.now)).started == [])
+            #expect(
+                bench.kept(bench.set.handle(TicketsRestored(portion, ended: [parent: .delivered]), now: bench.now, using: &bench.generator))
+                    .started == [])
         }
-        #expect(bench.kept(bench.set.restoringEnded(now: bench.now)).started == [child])
+        #expect(bench.kept(bench.set.handle(RestoringEnded(), now: bench.now, using: &bench.generator)).started == [child])
         #expect(bench.reason(next) == .lane)
     }
 
@@ -141,7 +143,7 @@ struct RestoringTests {
         let records = bench.records()
         #expect(bench.restart(Array(records.prefix(2))).started == [parent])
         let rest = records.dropFirst(2).map { ($0, Policy.fixture()) }
-        #expect(bench.kept(bench.set.restored(rest, ended: [:], now: bench.now)).started == [])
+        #expect(bench.kept(bench.set.handle(TicketsRestored(rest, ended: [:]), now: bench.now, using: &bench.generator)).started == [])
         #expect(bench.deliver(parent).started == [ids[0]])
         #expect(bench.deliver(ids[0]).started == [ids[1]])
     }

@@ -26,7 +26,7 @@ struct StoreTroubleTests {
         #expect(bench.wait(.milliseconds(4900)) == [])
     }
 
-    /// What the store stopped says nothing about the origin: its canary waits no longer for that.
+    /// An attempt that the store stopped is no evidence about the origin, so the next canary is not delayed.
     @Test mutating func failureOfTheStoreLeavesTheGateUnchanged() {
         let (held, tickets) = outage(ticketCount: 1)
         _ = bench.notMarked(tickets[0])
@@ -40,7 +40,7 @@ struct StoreTroubleTests {
         #expect(bench.notMarked(tickets[0]) == [])
         #expect(bench.wait(.milliseconds(4999)) == [])
         #expect(bench.wait(.milliseconds(1)) == [.start(tickets[1], .arrival)])
-        // It takes its time to connect.
+        // The attempt connects slowly.
         #expect(bench.wait(.seconds(4)) == [])
         #expect(bench.storeRecovered() == [])
         for (index, id) in [tickets[1], tickets[0], tickets[2]].enumerated() {
@@ -157,7 +157,7 @@ struct StoreTroubleTests {
             let id = bench.accepted()
             _ = bench.command(.cancel, id)
         }
-        #expect((bench.set.schedule.origins.states[PendingBench.origin]?.pausedByStore.count ?? 0) <= 104)
+        #expect((bench.set.origins.states[PendingBench.origin]?.pausedByStore.count ?? 0) <= 104)
         #expect(bench.storeRecovered() == [])
         #expect(bench.wait(.seconds(5)) == [.start(keeper, .dueTime)])
     }

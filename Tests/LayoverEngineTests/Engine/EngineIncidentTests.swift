@@ -174,7 +174,7 @@ struct EngineIncidentTests {
         let exchange = bench.exchange()
         await bench.park(exchange)
         let policy = EngineBench.policy { $0.holdMax = .seconds(20) }
-        bench.engine.post(.rerouted(exchange.id, route: "shop", policy, automaticLeft: 4))
+        bench.engine.post(EntryRerouted(exchange.id, route: "shop", policy: policy, automaticLeft: 4))
         await bench.settle()
         let entry = await bench.engine.entry(exchange.id)
         #expect(entry?.route == "shop")
@@ -192,12 +192,11 @@ struct EngineIncidentTests {
             _ = await bench.engine.command(.retry, exchange.id)
             bench.engine.post(
                 .attemptFailed(
-                    exchange.id, EngineBench.refused, .init(delay: .seconds(5), shutsGate: true),
-                    bench.tally(number)))
+                    AttemptFailed(exchange.id, EngineBench.refused, .init(delay: .seconds(5), shutsGate: true), bench.tally(number))))
             await bench.settle()
         }
         _ = await bench.engine.command(.retry, exchange.id)
-        bench.engine.post(.ended(exchange.id, .delivered, nil, bench.tally(4)))
+        bench.engine.post(.ended(ExchangeEnded(exchange.id, as: .delivered, bench.tally(4))))
         await bench.settle()
         #expect(await bench.engine.entry(exchange.id)?.attempts.records.map(\.number) == [2, 3, 4])
     }
@@ -206,7 +205,8 @@ struct EngineIncidentTests {
 extension EngineBench {
     /// One record and its count.
     fileprivate func tally(_ number: Int) -> AttemptTally {
-        AttemptTally(AttemptCounts(all: number), automaticLeft: nil, isBodyReplayable: true,
+        AttemptTally(
+            AttemptCounts(all: number), automaticLeft: nil, isBodyReplayable: true,
             records: [AttemptRecord(number: number, trigger: .admin, startedAt: clock.now())])
     }
 
@@ -230,13 +230,11 @@ extension EngineBench {
         _ exchange: RecordingExchange, _ failure: Failure, _ parking: Verdict.Parking, _ policy: Policy
     ) async {
         engine.post(
-            .parked(
+            ParkRequested(
                 NewEntry(
-                    id: exchange.id, method: "POST", url: "\(Self.origin)/x", origin: Self.origin,
-                    policy: policy,
-                    client: .init(address: "127.0.0.1"), createdAt: clock.now(), attemptCount: 1,
-                    failure: failure, parking: parking),
-                exchange))
+                    id: exchange.id, method: "POST", url: "\(Self.origin)/x", origin: Self.origin, policy: policy,
+                    client: .init(address: "127.0.0.1"), createdAt: clock.now(), attemptCount: 1, failure: failure, parking: parking)),
+            from: exchange)
         await settle()
     }
 }

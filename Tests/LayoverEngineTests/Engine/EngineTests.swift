@@ -39,7 +39,9 @@ struct EngineTests {
         let exchanges = (0..<8).map { _ in bench.exchange() }
         for exchange in exchanges { await bench.park(exchange) }
         await bench.advance(by: .seconds(5))
-        func started() -> [RecordingExchange] { exchanges.filter { $0.told.value.contains { if case .start = $0 { true } else { false } } } }
+        func started() -> [RecordingExchange] {
+            exchanges.filter { $0.told.value.contains { if case .start = $0 { true } else { false } } }
+        }
         #expect(started().count == 1, "while the gate is shut there is one canary")
         let canary = started()[0]
         await bench.answer(canary)
@@ -67,7 +69,7 @@ struct EngineTests {
         let bench = await EngineBench()
         let exchange = bench.exchange()
         await bench.park(exchange)
-        bench.engine.post(.originAnswered(EngineBench.origin))
+        bench.engine.post(OriginAnswered(EngineBench.origin))
         await bench.settle()
         #expect(exchange.next() == [.start(.reachability)])
     }
@@ -81,13 +83,13 @@ struct EngineTests {
             phase: .awaitingResponse, kind: .connectionTerminated, evidence: .maybeApplied, message: "Gone.")
         // Two failures leave a window of two.
         for exchange in [first, second] { await bench.park(exchange, failure: broken) }
-        bench.engine.post(.freshUnderWay(EngineBench.origin, changedBy: 7))
+        bench.engine.post(FreshAttemptCountChanged(EngineBench.origin, by: 7))
         await bench.settle()
         await bench.advance(by: .seconds(5))
         #expect(first.next() == [.start(.dueTime)], "the backlog makes progress however many fresh ones there are")
         #expect(second.next() == [], "eight are under way")
         #expect(await bench.engine.entry(second.id)?.waitingFor == .turn)
-        bench.engine.post(.freshUnderWay(EngineBench.origin, changedBy: -1))
+        bench.engine.post(FreshAttemptCountChanged(EngineBench.origin, by: -1))
         await bench.settle()
         #expect(second.next() == [.start(.dueTime)])
     }

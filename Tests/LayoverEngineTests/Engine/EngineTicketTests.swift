@@ -236,7 +236,7 @@ struct EngineTicketTests {
         new.failure = EngineBench.refused
         new.tally.counts.all = 1
         new.parking = .init(delay: .seconds(5), shutsGate: true)
-        bench.engine.post(.parked(new, exchange))
+        bench.engine.post(ParkRequested(new), from: exchange)
         bench.engine.post(.becomeTicket(acceptance, exchange))
         let result = try await exchange.recorder.result()
         await bench.settle()

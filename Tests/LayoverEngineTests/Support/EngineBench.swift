@@ -72,15 +72,14 @@ final class EngineBench: Sendable {
             attemptCount: failure == nil ? 0 : 1, failure: failure,
             parking: .init(delay: failure == nil ? .zero : delay, shutsGate: failure?.shutsGate ?? false))
         new.lane = lane
-        engine.post(.parked(new, exchange))
+        engine.post(ParkRequested(new), from: exchange)
         await settle()
     }
 
     func fail(_ exchange: RecordingExchange, _ failure: Failure = EngineBench.refused, attempts: Int = 2) async {
         engine.post(
             .attemptFailed(
-                exchange.id, failure, .init(delay: .seconds(5), shutsGate: failure.shutsGate),
-                Self.tally(attempts)))
+                AttemptFailed(exchange.id, failure, .init(delay: .seconds(5), shutsGate: failure.shutsGate), Self.tally(attempts))))
         await settle()
     }
 
@@ -91,12 +90,12 @@ final class EngineBench: Sendable {
     }
 
     func answer(_ exchange: RecordingExchange, attempts: Int = 2) async {
-        engine.post(.answered(exchange.id, Self.tally(attempts)))
+        engine.post(.answered(AttemptAnswered(exchange.id, Self.tally(attempts))))
         await settle()
     }
 
     func end(_ exchange: RecordingExchange, as state: EntryState = .delivered) async {
-        engine.post(.ended(exchange.id, state, nil, Self.tally(2)))
+        engine.post(.ended(ExchangeEnded(exchange.id, as: state, Self.tally(2))))
         await settle()
     }
 

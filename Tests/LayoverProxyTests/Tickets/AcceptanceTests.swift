@@ -105,12 +105,15 @@ struct AcceptanceTests {
     }
 
     @Test func preferIsForwardedIfTheRouteDisallowsAsync() async throws {
-        try await withProxy(tickets: TestStore(), rules: { rules in
-            var route = Route(name: "r", policy: .standard)
-            route.host = .exact("o.test")
-            route.async = .never
-            rules.routes = RouteTable(routes: [route])
-        }) { proxy in
+        try await withProxy(
+            tickets: TestStore(),
+            rules: { rules in
+                var route = Route(name: "r", policy: .standard)
+                route.host = .exact("o.test")
+                route.async = .never
+                rules.routes = RouteTable(routes: [route])
+            }
+        ) { proxy in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=5"))
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.values("Prefer") == ["respond-async, wait=5"])
@@ -133,7 +136,7 @@ struct AcceptanceTests {
         }
     }
 
-    /// Who wants to be told at once is told the truth, and nothing is sent.
+    /// A client that wants a ticket at once gets the error, and nothing is sent.
     @Test(arguments: ["Layover-Mode: defer", "Layover-Policy: outbox", "Prefer: respond-async, wait=0"])
     func requestForATicketIsRefusedWithTheReasonWithoutAStore(field: String) async throws {
         let reason = StoreFailure(.readOnly, "Read-only file system.")
@@ -165,7 +168,9 @@ struct AcceptanceTests {
             proxy.loop.acceptTickets(unless: nil)
             #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async, wait=0")).status == 202)
             try await proxy.loop.adopt(ProxyRules()).get()
-            #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async, wait=0")).status == 202, "a reload changes nothing about it")
+            #expect(
+                try await proxy.answer(to: .submission("/", "Prefer: respond-async, wait=0")).status == 202,
+                "a reload changes nothing about it")
         }
     }
 
@@ -182,7 +187,8 @@ struct AcceptanceTests {
     // MARK: The store says no
 
     @Test(arguments: [
-        (StoreFailure(.full, "Full."), "full"), (StoreFailure(.readOnly, "Read-only."), "read-only"), (StoreFailure(.io, "Bad."), "was not accepted"),
+        (StoreFailure(.full, "Full."), "full"), (StoreFailure(.readOnly, "Read-only."), "read-only"),
+        (StoreFailure(.io, "Bad."), "was not accepted"),
         (StoreFailure(.io, "Bad.", mayBeKept: true), "not known"),
     ])
     func requestThatIsNotOnDiskIsNotAccepted(failure: StoreFailure, words: String) async throws {
@@ -238,7 +244,8 @@ struct AcceptanceTests {
     @Test func ticketWithAPartialBodyIsNotAccepted() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 5000, body: String(repeating: "x", count: 1000), "Prefer: respond-async, wait=0"))
+            let client = try await proxy.client(
+                sending: .post("/", length: 5000, body: String(repeating: "x", count: 1000), "Prefer: respond-async, wait=0"))
             try await proxy.settle()
             try await client.closeOutput()
             #expect(try await client.ending().rest == "")
@@ -252,7 +259,9 @@ struct AcceptanceTests {
     @Test func aBrokenChunkIs400AndNoTicket() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let answer = try await proxy.answer(
-                to: "POST http://o.test/ HTTP/1.1\r\nHost: o.test\r\nPrefer: respond-async, wait=0\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcX\r\n")
+                to:
+                    "POST http://o.test/ HTTP/1.1\r\nHost: o.test\r\nPrefer: respond-async, wait=0\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcX\r\n"
+            )
             #expect(answer.status == 400)
             #expect(answer["Connection"] == "close")
             try await proxy.expectAttempts(0)
@@ -297,13 +306,16 @@ struct AcceptanceTests {
     }
 
     @Test func locationHasTheHostThatTheClientUsed() async throws {
-        try await withProxy(script: { $0.respondOnceSent(200) }, tickets: TestStore(), rules: { rules in
-            var route = Route(name: "api", policy: .standard)
-            route.host = .exact("api.local")
-            route.pathPrefix = "/v1"
-            route.upstream = .init(origin: Origin(scheme: .http, host: "o.test", port: 80), basePath: "")
-            rules.routes = RouteTable(routes: [route])
-        }) { proxy in
+        try await withProxy(
+            script: { $0.respondOnceSent(200) }, tickets: TestStore(),
+            rules: { rules in
+                var route = Route(name: "api", policy: .standard)
+                route.host = .exact("api.local")
+                route.pathPrefix = "/v1"
+                route.upstream = .init(origin: Origin(scheme: .http, host: "o.test", port: 80), basePath: "")
+                rules.routes = RouteTable(routes: [route])
+            }
+        ) { proxy in
             let client = try await proxy.client(
                 sending: "GET /v1/x HTTP/1.1\r\nHost: api.local:8080\r\nPrefer: respond-async, wait=0\r\n\r\n")
             let answer = try await client.answer()
@@ -316,12 +328,15 @@ struct AcceptanceTests {
 
     @Test(arguments: ["POST http://o.test/ HTTP/1.1\r\nHost: o.test", "POST /v1 HTTP/1.1\r\nHost: api.local:8080"])
     func locationBeginsWithThePublicURL(head: String) async throws {
-        try await withProxy(script: { $0.respondOnceSent(200) }, tickets: TestStore(), rules: { rules in
-            var route = Route(name: "api", policy: .standard)
-            route.host = .exact("api.local")
-            rules.routes = RouteTable(routes: [route])
-            rules.publicBase = "https://proxy.example/base"
-        }) { proxy in
+        try await withProxy(
+            script: { $0.respondOnceSent(200) }, tickets: TestStore(),
+            rules: { rules in
+                var route = Route(name: "api", policy: .standard)
+                route.host = .exact("api.local")
+                rules.routes = RouteTable(routes: [route])
+                rules.publicBase = "https://proxy.example/base"
+            }
+        ) { proxy in
             let client = try await proxy.client(sending: head + "\r\nContent-Length: 0\r\nPrefer: respond-async, wait=0\r\n\r\n")
             let answer = try await client.answer()
             let id = try #require(answer.ticket)

@@ -136,7 +136,7 @@ struct UnknownKeyTests {
             try await proxy.expectAttempts(1)
             proxy.loop.acceptTickets(unless: nil)
             try await engine.eventLoop.submit {
-                engine.assumeIsolated { $0.perform($0.pending.restoringEnded(now: $0.clock.now())) }
+                engine.assumeIsolated { $0.perform($0.pending.handle(RestoringEnded(), now: $0.clock.now(), using: &$0.jitter)) }
             }.get()
             try await proxy.nextAttempt().answerWell(201)
             #expect(try await client.answer().status == 201)

@@ -10,7 +10,7 @@ extension Referee {
     func unattendedEntriesAreLimited(_ pending: PendingSet) {
         let all = pending.entries.values.filter(\.isUnattended)
         let entries = all.filter { !$0.isAwaitedByOthers }
-        if entries.count != pending.unattendedCount || entries.count != pending.schedule.unattended.count {
+        if entries.count != pending.unattendedCount || entries.count != pending.unattended.count {
             breach("countsMatchTheEntries", "\(pending.unattendedCount) unattended, really \(entries.count)")
         }
         if entries.count > pending.limits.unattendedCountMax { breach("unattendedEntriesAreLimited", "\(entries.count) go on") }
@@ -45,7 +45,7 @@ extension Referee {
                     breach("attemptsWithoutAClientHaveAnOwner", "\(attempt.name) is no entry")
                     continue
                 }
-                // One that is on its way to the disk has the time of a ticket.
+                // An entry that is being stored has the lifetime of a ticket.
                 guard entry.isUnattended else { continue }
                 let now = simulation.time.now()
                 if entry.isAwaitedByOthers {

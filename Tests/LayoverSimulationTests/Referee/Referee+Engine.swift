@@ -3,7 +3,7 @@
 
 /// After each fact that the engine takes.
 extension Referee {
-    /// - Parameter isReloaded: Whether entries may have found another parent proxy.
+    /// - Parameter isReloaded: True if entries may have found another parent proxy.
     func checkEngine(isReloaded: Bool = false) {
         guard simulation.breaches.isEmpty else { return }
         let pending = simulation.engine.assumeIsolated { $0.pending }
@@ -31,7 +31,7 @@ extension Referee {
         if !isReloaded { windowsStartAtOne(pending) }
         shortHoldsHaveFrequentCanaries(pending)
         incidentsMatchTheirEntries(pending)
-        checkPauses(started, pending)
+        checkPauses(started, pending, isReloaded: isReloaded)
         exchangesMatchTheirEntries(pending)
         look(pending, started: started, isReloaded: isReloaded)
     }
@@ -59,13 +59,13 @@ extension Referee {
         }
         // Cut off and not made anew yet, because it is not its turn.
         for id in goingAsAsked where pending.entries[id]?.eligibleBy == .admin { asked.insert(id) }
-        // Whatever came of it: the next attempt needs another.
+        // An acknowledgement is used up by its attempt: the next attempt needs another one.
         for entry in pending.entries.values where entry.why == .maybeApplied {
             simulation.truth(of: entry)?.takeForcesBack()
         }
         for id in seen.keys where pending.entries[id] == nil {
             gone.insert(id)
-            if let entry = pending.schedule.history[id] {
+            if let entry = pending.history[id] {
                 allAttemptsAreMade(entry)
                 putSupersedesOnlyOnceItsBodyIsComplete(entry, pending)
             }
@@ -85,7 +85,7 @@ extension Referee {
             guard let truth = simulation.truth(of: entry), truth.firstParkedAt == nil else { continue }
             truth.firstParkedAt = entry.parkedAt
         }
-        gates = pending.schedule.origins.states.mapValues { SeenGate(isShut: $0.gate.isShut, window: $0.gate.window) }
+        gates = pending.origins.states.mapValues { SeenGate(isShut: $0.gate.isShut, window: $0.gate.window) }
         shutAt = shutAt.filter { gates[$0.key]?.isShut == true }
         for (origin, gate) in gates where gate.isShut && shutAt[origin] == nil { shutAt[origin] = simulation.time.now() }
     }
@@ -96,7 +96,7 @@ extension Referee {
         return before.triedParentProxyGate
     }
 
-    /// What waited for a parent proxy does not wait longer once a reload has named another way.
+    /// An entry that waited for a parent proxy does not wait longer once a reload has named another way.
     private func newWaysAreTried(_ entry: Entry) {
         guard entry.state == .attempting || entry.lastFailure?.kind == .parentProxyUnreachable else { return }
         leftParentProxy.insert(entry.id)
@@ -132,7 +132,7 @@ extension Referee {
 
     private func countsMatchTheEntries(_ pending: PendingSet) {
         var (live, underWay): ([Origin: Int], [Origin: Int]) = ([:], [:])
-        // Those without a client take no room at their origins.
+        // Unattended entries take no place in the window of their origin.
         for entry in pending.entries.values where !entry.isUnattended {
             for gate in [entry.origin, entry.parentProxyGate].compactMap({ $0 }) {
                 live[gate, default: 0] += 1
@@ -140,7 +140,7 @@ extension Referee {
             }
             if entry.state.isFinal { breach("countsMatchTheEntries", "\(name(entry)) is in the set") }
         }
-        for (origin, line) in pending.schedule.origins.states {
+        for (origin, line) in pending.origins.states {
             if !pending.isDraining, origin.scheme == .parentProxy, line.entryCount == 0, line.underWay == 0, !line.gate.isShut {
                 breach("countsMatchTheEntries", "\(origin) has a line, and nobody goes through it")
             }
@@ -151,7 +151,7 @@ extension Referee {
                 )
             }
         }
-        if live.contains(where: { pending.schedule.origins.states[$0.key] == nil }) {
+        if live.contains(where: { pending.origins.states[$0.key] == nil }) {
             breach("countsMatchTheEntries", "an origin has no line")
         }
         if pending.heldCount != pending.entries.values.count(where: \.isHeldByClient) {
@@ -164,7 +164,9 @@ extension Referee {
             breach("limitsAreKept", "\(pending.count) entries")
         }
         // Tickets that are not on disk yet count, too.
-        if pending.schedule.waitingCount + pending.admission.acceptingCount >= pending.limits.entryCountMax || pending.heldCount >= pending.limits.heldClientCountMax {
+        if pending.waitingCount + pending.admission.acceptingCount >= pending.limits.entryCountMax
+            || pending.heldCount >= pending.limits.heldClientCountMax
+        {
             fullAt = simulation.time.now()
         }
     }
@@ -176,8 +178,8 @@ extension Referee {
     }
 
     private func windowsAreKept(_ entry: Entry, _ pending: PendingSet) {
-        guard let line = pending.schedule.origins.states[entry.origin] else { return }
-        // One that joins under way is no canary, and was not sent by the gate.
+        guard let line = pending.origins.states[entry.origin] else { return }
+        // An entry that joins during its attempt is no canary, and the gate did not start it.
         if line.gate.isShut, line.underWay > 1, entry.attempt?.isCanary == true {
             breach("oneCanaryAtATime", "\(name(entry)) is one of \(line.underWay)")
         }
@@ -189,7 +191,7 @@ extension Referee {
 
     /// A parent proxy lets one request at a time find out for all origins behind it.
     private func parentProxyWindowsAreKept(_ entry: Entry, _ pending: PendingSet) {
-        guard let gate = entry.parentProxyGate, let line = pending.schedule.origins.states[gate], seen[entry.id] != nil else { return }
+        guard let gate = entry.parentProxyGate, let line = pending.origins.states[gate], seen[entry.id] != nil else { return }
         if line.gate.isShut, line.underWay > 1, entry.attempt?.isCanary == true {
             breach("oneCanaryAtATime", "\(name(entry)) is one of \(line.underWay) through \(gate)")
         }
@@ -199,7 +201,7 @@ extension Referee {
     }
 
     private func windowsStartAtOne(_ pending: PendingSet) {
-        for (origin, line) in pending.schedule.origins.states {
+        for (origin, line) in pending.origins.states {
             guard let before = gates[origin] else { continue }
             if before.isShut, !line.gate.isShut, line.gate.window > (line.gate.isUnconfirmed ? 2 : 1) {
                 breach("windowsStartAtOne", "\(origin) opens with \(line.gate.window)")
@@ -216,7 +218,7 @@ extension Referee {
         for entry in pending.entries.values where entry.policy.isShortHold && !entry.isUnattended {
             for gate in [entry.origin, entry.parentProxyGate].compactMap({ $0 }) { counts[gate, default: 0] += 1 }
         }
-        for (origin, line) in pending.schedule.origins.states {
+        for (origin, line) in pending.origins.states {
             let count = counts[origin] ?? 0
             if line.shortHoldCount != count {
                 breach("shortHoldsHaveFrequentCanaries", "\(origin) counts \(line.shortHoldCount) of \(count)")
@@ -245,13 +247,13 @@ extension Referee {
         if !isAsked(entry) { breach("noExposedEntryIsSentToAPortal", name(entry)) }
     }
 
-    /// Whether a person asked for the attempt, or for the one of which it is the repetition.
+    /// True if a person requested the attempt, or the attempt that it repeats.
     func isAsked(_ entry: Entry) -> Bool {
         asked.contains(entry.id) || seen[entry.id]?.state == .attempting && goingAsAsked.contains(entry.id)
     }
 
     private func nothingStartsWhileStopped(_ entry: Entry, _ pending: PendingSet) {
-        // It was under way when it joined.
+        // The entry was under way when it joined.
         if seen[entry.id] == nil, !entry.isNeverSent { return }
         if pending.mode == .offline { breach("nothingStartsWhileOffline", name(entry)) }
         if pending.isDraining { breach("nothingStartsWhileDraining", name(entry)) }
@@ -271,14 +273,15 @@ extension Referee {
             if let incident = entry.incident {
                 members[incident, default: []].insert(entry.id)
                 let asks = entry.state == .undecided && entry.why != .exhausted
-                if (pending.schedule.incidents[incident]?.kind == .decision) != asks {
+                if (pending.incidents[incident]?.kind == .decision) != asks {
                     breach("incidentsMatchTheirEntries", "\(name(entry)) waits in an incident of the wrong kind")
                 }
             } else if entry.state == .waiting || entry.state == .held, entry.eligibleBy != .admin, !hasAnotherWay(entry),
                 entry.lastFailure?.evidence == .neverSent, entry.lastFailure?.kind != .proxyInternalError, !wasAborted(entry),
-                !restored.contains(entry.id) || entry.lastFailure?.shutsGate == true, !forced.contains(entry.id), !leftParentProxy.contains(entry.id)
+                !restored.contains(entry.id) || entry.lastFailure?.shutsGate == true, !forced.contains(entry.id),
+                !leftParentProxy.contains(entry.id)
             {
-                // One that a person forced joins when its attempt has failed.
+                // A forced entry joins an incident when its attempt has failed.
                 let before = seen[entry.id]?.triedParentProxyGate
                 let way = "gate \(String(describing: entry.parentProxyGate)), was \(String(describing: before))"
                 let turn = "\(entry.fullState), due in \(entry.dueAt - simulation.time.now()), \(entry.lastFailure?.message ?? "")"
@@ -288,36 +291,36 @@ extension Referee {
             }
             whatWaitsForAnOriginIsInItsIncident(entry, pending)
         }
-        for line in pending.schedule.incidents.states.values
+        for line in pending.incidents.states.values
         where pending.entries.memberCount(of: line.id) != members[line.id]?.count
-            || Set(pending.schedule.members(of: line.id)) != members[line.id]
-            || pending.schedule.incidents.idByTopic[line.topic] != line.id
+            || Set(pending.members(of: line.id)) != members[line.id]
+            || pending.incidents.idByTopic[line.topic] != line.id
         {
             breach("incidentsMatchTheirEntries", "\(line.scope) has \(pending.entries.memberCount(of: line.id))")
         }
-        for line in pending.schedule.incidents.states.values { viewsMatchTheirMembers(line, pending) }
-        if members.count != pending.schedule.incidents.states.count || members.count != pending.schedule.incidents.idByTopic.count {
+        for line in pending.incidents.states.values { viewsMatchTheirMembers(line, pending) }
+        if members.count != pending.incidents.states.count || members.count != pending.incidents.idByTopic.count {
             breach(
                 "incidentsMatchTheirEntries",
-                "\(pending.schedule.incidents.states.count) incidents, really \(members.count)")
+                "\(pending.incidents.states.count) incidents, really \(members.count)")
         }
     }
 
-    /// Whether it was tried or not, and in the incident of no other origin.
+    /// True for tried and untried entries; they are in the incident of no other origin.
     private func whatWaitsForAnOriginIsInItsIncident(_ entry: Entry, _ pending: PendingSet) {
-        if case .origin(let origin)? = entry.incident.flatMap({ pending.schedule.incidents[$0]?.scope }), origin != entry.origin {
+        if case .origin(let origin)? = entry.incident.flatMap({ pending.incidents[$0]?.scope }), origin != entry.origin {
             breach("whatWaitsForAnOriginIsInItsIncident", "\(name(entry)) is in that of \(origin)")
         }
         guard entry.incident == nil, entry.state == .waiting else { return }
-        let isAway = [entry.parentProxyGate, entry.origin].compactMap(\.self).contains { pending.schedule.origins.isShut($0) }
+        let isAway = [entry.parentProxyGate, entry.origin].compactMap(\.self).contains { pending.origins.isShut($0) }
         if pending.mode == .offline || isAway { breach("whatWaitsForAnOriginIsInItsIncident", name(entry)) }
     }
 
-    /// What an incident shows is counted, and must be what a look at each member would show.
+    /// The counts that an incident shows must agree with its members.
     private func viewsMatchTheirMembers(_ line: Incidents.IncidentState, _ pending: PendingSet) {
         let now = simulation.time.now()
-        let view = pending.schedule.view(of: line, now: now)
-        let members = pending.schedule.members(of: line.id).compactMap { pending.entry($0, now: now) }
+        let view = pending.view(of: line, now: now)
+        let members = pending.members(of: line.id).compactMap { pending.entry($0, now: now) }
         let automatic = members.filter { $0.state == .waiting || $0.state == .attempting }
         let maxes = members.map(\.policy.automaticAttemptsMax)
         let lefts = automatic.map { (left: $0.automaticLeft, asks: $0.policy.onExhausted == .ask) }
@@ -345,7 +348,7 @@ extension Referee {
         }
     }
 
-    /// Whether a person ended its last attempt, or the one that was about to begin: that is no outage.
+    /// True if a person ended the last attempt, or the one that was about to begin: that is no outage.
     private func wasAborted(_ entry: Entry) -> Bool { entry.lastFailure?.message == "A person aborted the attempt." }
 
     private func exchangesMatchTheirEntries(_ pending: PendingSet) {

@@ -27,7 +27,7 @@ extension Referee {
 
     /// After a restart every gate is open. The outage of an origin is known by the tickets that failed, and the others wait in it too.
     private func untriedTicketsAreInTheOutage(_ pending: PendingSet) {
-        let outages = pending.schedule.incidents.states.values.filter { $0.kind == .outage }
+        let outages = pending.incidents.states.values.filter { $0.kind == .outage }
         for entry in pending.entries.values where entry.state == .waiting && entry.incident == nil {
             guard outages.contains(where: { $0.scope == .origin(entry.origin) }) else { continue }
             breach("untriedTicketsAreInTheOutage", name(entry))
@@ -37,7 +37,7 @@ extension Referee {
     private func takeOver(_ truth: RequestTruth, _ pending: PendingSet) {
         truth.hasSeenDeath = true
         decisionsOfPeopleAreKept(truth, pending)
-        // What is waiting on the disk goes by the last word of a person that is there.
+        // A ticket that waits in the store follows the newest stored decision of a person.
         let entry = truth.ticket.flatMap { pending.entries[$0] }
         if entry?.state == .undecided { truth.forceCount = 0 } else { truth.giveBackForces() }
         truth.unusedForceCount = 0
@@ -50,7 +50,7 @@ extension Referee {
         if !entry.isAttemptAskedFor { breach("decisionsOfPeopleAreKept", name(entry)) }
     }
 
-    /// What was under way when the process died may have been applied.
+    /// A ticket whose attempt was under way when the process died may have been applied.
     private func interruptedTicketsAreRestoredCorrectly(_ record: TicketRecord, _ pending: PendingSet) {
         guard let entry = pending.entries[record.id], let truth = simulation.truth(of: entry) else { return }
         simulation.count("rescued")
@@ -58,14 +58,14 @@ extension Referee {
         let isRight =
             switch entry.state {
             case .waiting, .held, .attempting: isRepeatable
-            // It is asked about for other reasons too.
+            // The ticket may be undecided for other reasons too.
             case .undecided: entry.why != .maybeApplied || !isRepeatable
             case .delivered, .cancelled, .expired, .failed: false
             }
         if !isRight { breach("interruptedTicketsAreRestoredCorrectly", "\(name(entry)), \(isRepeatable ? "" : "not ")repeatable") }
     }
 
-    /// What nobody worked on is as it was.
+    /// A ticket without an attempt under way is unchanged.
     private func ticketsAreRestoredUnchanged(_ record: TicketRecord, _ pending: PendingSet) {
         guard let entry = pending.entries[record.id] else {
             if record.expiresAt > simulation.time.now() {
@@ -90,7 +90,7 @@ extension Referee {
         simulation.truth(of: entry)?.isRepeatable(in: simulation.rules.routes) ?? false
     }
 
-    /// It has stopped in good order. What it still works on is as the next one is to find it.
+    /// The process stopped in good order. Its open work is stored as the next process must find it.
     func stopped() {
         guard simulation.breaches.isEmpty else { return }
         let pending = simulation.engine.assumeIsolated { $0.pending }

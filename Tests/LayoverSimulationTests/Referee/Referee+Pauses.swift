@@ -1,19 +1,20 @@
 @testable import LayoverCore
 
-/// What statuses of an origin mean for those that would ask it.
+/// Pauses: effects of a status of an origin on other requests to it.
 extension Referee {
-    func checkPauses(_ started: [Entry], _ pending: PendingSet) {
+    func checkPauses(_ started: [Entry], _ pending: PendingSet, isReloaded: Bool) {
         for entry in started {
             pausesAreKept(entry, pending)
             windowsAfterPausesAreKept(entry, pending)
-            statusRetriesArePaidFor(entry)
+            // A reload gives back what a retry took by the policy of before.
+            if !isReloaded { statusRetriesArePaidFor(entry) }
         }
         budgetsAreBalanced(pending)
         pausesCountTheirAttempts(pending)
-        pauses = pending.schedule.origins.states.mapValues { $0.pacings.compactMapValues(\.pause) }
+        pauses = pending.origins.states.mapValues { $0.pacings.compactMapValues(\.pause) }
     }
 
-    /// One that was under way when it joined was kept back by nothing.
+    /// No pause kept back an entry that was under way when it joined.
     private func joinedUnderWay(_ entry: Entry) -> Bool { seen[entry.id] == nil && !entry.isNeverSent }
 
     private func pausesAreKept(_ entry: Entry, _ pending: PendingSet) {
@@ -22,7 +23,7 @@ extension Referee {
         else { return }
         simulation.count("pauses")
         // A response may have ended it with this fact.
-        guard let now = pending.schedule.origins.states[entry.origin]?.pacings[entry.policy.name]?.pause,
+        guard let now = pending.origins.states[entry.origin]?.pacings[entry.policy.name]?.pause,
             now.end > simulation.time.now()
         else { return }
         if !isAsked(entry) {
@@ -33,7 +34,7 @@ extension Referee {
     }
 
     private func windowsAfterPausesAreKept(_ entry: Entry, _ pending: PendingSet) {
-        guard let pause = pending.schedule.origins.states[entry.origin]?.pacings[entry.policy.name]?.pause,
+        guard let pause = pending.origins.states[entry.origin]?.pacings[entry.policy.name]?.pause,
             pause.end <= simulation.time.now(), entry.attempt?.pause == pause.number,
             entry.canWait(until: pause.end)
         else { return }
@@ -50,7 +51,7 @@ extension Referee {
     }
 
     private func budgetsAreBalanced(_ pending: PendingSet) {
-        for (origin, line) in pending.schedule.origins.states {
+        for (origin, line) in pending.origins.states {
             for (policy, budget) in line.pacings.compactMapValues(\.budget) {
                 let count = pending.entries.values.count {
                     $0.origin == origin && $0.policy.name == policy && $0.grant == .minimum
@@ -65,13 +66,14 @@ extension Referee {
     }
 
     private func pausesCountTheirAttempts(_ pending: PendingSet) {
-        for (origin, line) in pending.schedule.origins.states {
+        for (origin, line) in pending.origins.states {
             for (policy, pause) in line.pacings.compactMapValues(\.pause) {
                 let count = pending.entries.values.count { $0.origin == origin && $0.attempt?.pause == pause.number }
                 if pause.underWay != count {
                     breach("pausesCountTheirAttempts", "\(origin) \(policy): \(pause.underWay), really \(count)")
                 }
-                if let before = pauses[origin]?[policy], before.number == pause.number, pause.window > (before.window == 1 ? 8 : before.window + 1)
+                if let before = pauses[origin]?[policy], before.number == pause.number,
+                    pause.window > (before.window == 1 ? 8 : before.window + 1)
                 {
                     breach("windowsGrowByOne", "\(origin) \(policy): \(pause.window)")
                 }

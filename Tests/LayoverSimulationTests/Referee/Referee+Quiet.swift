@@ -23,14 +23,14 @@ extension Referee {
 
     private func holdMaxIsKept(_ entry: Entry) {
         guard entry.state != .attempting, entry.ticket == nil else { return }
-        // What a response brings on counts as an end of the wait.
+        // Progress of a response counts as the end of the wait.
         let movedAt = entry.resume == nil ? nil : simulation.truth(of: entry)?.download.movedAt
         let since = max(entry.parkedAt, movedAt ?? entry.parkedAt)
         let waited = simulation.time.now() - since
         if waited > entry.policy.holdMax {
             breach("holdMaxIsKept", "\(name(entry)) has waited \(waited)")
         }
-        // Nor is it given less.
+        // The entry does not get less time either.
         if entry.isHeldByClient, entry.expiresAt < min(since + entry.policy.holdMax, entry.parkedAt + entry.policy.lifetime) {
             breach("holdMaxIsKept", "\(name(entry)) waits since \(waited), and is to end in \(entry.expiresAt - simulation.time.now())")
         }
@@ -42,10 +42,12 @@ extension Referee {
         // A client that is gone waits for nothing.
         let isForNobody = entry.ticket == nil && entry.isHeldByClient && !entry.client.isConnected
         let end = isForNobody ? entry.expiresAt : max(entry.expiresAt, entry.parkedAt + entry.policy.lifetime)
-        if simulation.time.now() > end { breach("lifetimeIsKept", "\(name(entry)) is attempted \(simulation.time.now() - end) after its end") }
+        if simulation.time.now() > end {
+            breach("lifetimeIsKept", "\(name(entry)) is attempted \(simulation.time.now() - end) after its end")
+        }
     }
 
-    /// What was sent before and may not be sent twice, as the configuration is now, goes nowhere by itself.
+    /// A request that was sent and may not be sent twice by the current configuration is never sent automatically.
     private func noUnrepeatableSentRequestWaits(_ entry: Entry) {
         guard entry.state == .waiting || entry.state == .held, let truth = simulation.truth(of: entry),
             !truth.sendings.isEmpty, truth.forceCount == 0, !truth.isRepeatable(in: simulation.rules.routes)
@@ -88,7 +90,7 @@ extension Referee {
                 // A parent proxy that takes a request of HTTP has not yet reached the origin.
                 let parentProxyGate = attempt.attempt.request.parentProxy?.gate
                 let reached = parentProxyGate.map { entry.origin.scheme == .http ? [$0] : [entry.origin, $0] } ?? [entry.origin]
-                for gate in reached where pending.schedule.origins.isShut(gate) {
+                for gate in reached where pending.origins.isShut(gate) {
                     guard let shutAt = shutAt[gate], shutAt < attempt.startedAt else { continue }
                     breach("standingConnectionsOpenGates", "\(attempt.name) is connected to \(gate)")
                 }
@@ -96,7 +98,7 @@ extension Referee {
         }
     }
 
-    /// What runs upstream belongs to somebody, or was let finish because it may have been applied.
+    /// Every attempt upstream belongs to an entry, or may finish because it may have been applied.
     private func cancelledAttemptsStop() {
         for lane in simulation.lanes {
             for attempt in lane.worker.running.values where !attempt.isCancelled {
@@ -134,8 +136,8 @@ extension Referee {
         guard simulation.breaches.isEmpty else { return }
         let pending = simulation.engine.assumeIsolated { $0.pending }
         for entry in simulation.liveEntries where entry.state != .held && entry.state != .undecided {
-            // Those before it in its lane, or that it depends on, may wait for a person.
-            if pending.schedule.blocker(of: entry) != nil { continue }
+            // Entries before it in its lane, or its parents, may wait for a person.
+            if pending.blocker(of: entry) != nil { continue }
             // By its policy it is paid for by other requests, and none comes.
             if entry.owesBudget, entry.policy.budget?.minimum == 0 { continue }
             // Bodies of clients that send no more never end.
@@ -165,7 +167,7 @@ extension Referee {
             for attempt in lane.worker.inOrder { breach("nothingRunsForEver", attempt.name) }
         }
         let pending = simulation.engine.assumeIsolated { $0.pending }
-        for (origin, line) in pending.schedule.origins.states where line.freshUnderWay != 0 || line.underWay != 0 {
+        for (origin, line) in pending.origins.states where line.freshUnderWay != 0 || line.underWay != 0 {
             breach("nothingRunsForEver", "\(origin): \(line.freshUnderWay) fresh")
         }
         if pending.incidentCount > 0, pending.count == 0 {

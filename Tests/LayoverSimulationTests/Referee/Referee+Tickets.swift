@@ -66,7 +66,7 @@ extension Referee {
         guard let truth = simulation.truth(of: entry), let engine = simulation.engine else { return }
         truth.isSettled = true
         guard entry.ticket != nil, !entry.isBeingStored else {
-            // Its client may make the same request once more, which is another entry.
+            // The client may repeat the request, which is another entry.
             if entry.ticket == nil { truth.settledEntry = entry.id }
             return
         }
@@ -116,7 +116,7 @@ extension Referee {
 
     // MARK: What is on disk
 
-    /// Whoever comes after a crash must know that a byte of it may have left.
+    /// After a crash the store must show that a byte of the request may have left.
     func startRecordsAreStoredBeforeSending(_ attempt: SimulatedAttempt) {
         guard attempt.isOfTicket, let id = (attempt.attempt.receiver as? Exchange)?.entry else { return }
         let state = simulation.rows[id]?.record.state
@@ -134,12 +134,12 @@ extension Referee {
         }
         // The engine does not know of it yet.
         if simulation.isStoreClosed { return }
-        if !row.record.state.isFinal, !pending.isLive(id), pending.schedule.history[id] == nil {
+        if !row.record.state.isFinal, !pending.isLive(id), pending.history[id] == nil {
             breach("nothingAcceptedIsLost", "r\(truth.number), \(row.record.state.rawValue) on disk, is forgotten")
         }
     }
 
-    /// Nothing is left to be done: each ticket has come to its end, and its row says so.
+    /// At the end of a run each ticket is final, and so is its row.
     func checkTickets() {
         for truth in simulation.told {
             guard let id = truth.ticket else { continue }
@@ -174,7 +174,7 @@ extension Referee {
         }
     }
 
-    /// Whether a failure may be the end of a ticket.
+    /// True if a failure may end a ticket.
     private func isOfNoUse(_ failure: Failure, _ truth: RequestTruth) -> Bool {
         switch failure.kind {
         case .proxyInternalError, .proxyInternalResponse: truth.isAborted
@@ -188,7 +188,7 @@ extension Referee {
 
     /// An entry that goes is the first of its lane, but for those that are passed over.
     func lanesKeepOrder(_ entry: Entry, _ pending: PendingSet) {
-        // Its first attempt was under way before anybody knew of its lane.
+        // The first attempt was under way before its lane was known.
         let wasUnderWay = entry.ticket == nil && !entry.isNeverSent && seen[entry.id] == nil
         guard let lane = entry.lane, !wasUnderWay else { return }
         simulation.count("lane starts")

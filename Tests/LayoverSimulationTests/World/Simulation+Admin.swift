@@ -21,7 +21,7 @@ extension Simulation {
     }
 
     private func commandOne() {
-        // They are rare, and so is the right command for them.
+        // Such entries are rare, and so is the right command for them.
         let asked = liveEntries.filter { $0.why == .maybeApplied }
         if let entry = asked.randomElement(using: &generator), chance(50) { return give(.force, to: entry) }
         let entries = liveEntries
@@ -78,7 +78,7 @@ extension Simulation {
 
     private func commandIncident() {
         let lines = engine.assumeIsolated {
-            $0.pending.schedule.incidents.states.values.sorted { $0.id.description < $1.id.description }
+            $0.pending.incidents.states.values.sorted { $0.id.description < $1.id.description }
         }
         guard let line = lines.randomElement(using: &generator) else { return }
         let command: EntryCommand = chance(80) ? .retry : .cancel

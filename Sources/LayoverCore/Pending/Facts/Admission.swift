@@ -1,36 +1,17 @@
-/// Which requests may join the set, and with which number: the order of arrival.
+/// The numbers that entries get, the order of arrival, and the tickets that have room and are not on disk yet.
 struct Admission: Sendable {
-    private let limits: PendingLimits
     private var policies = SharedPolicies()
     /// The last number that was given.
     private(set) var sequence = 0
     /// Tickets that were admitted and are not on disk yet.
     private(set) var acceptingCount = 0
 
-    init(_ limits: PendingLimits) { self.limits = limits }
-
-    /// - Returns: What its exchange is told instead of joining; nil if it may join.
-    func refusal(of new: NewEntry, _ schedule: Schedule) -> PendingAction? {
-        let id = new.id
-        if schedule.isDraining { return .end(id, .draining) }
-        // mutant: over-the-limit
-        if schedule.waitingCount + acceptingCount >= limits.entryCountMax {
-            return .refuse(id, limit: "limits.entries", value: limits.entryCountMax)
-        }
-        if !new.isRefresh, schedule.entries.heldCount >= limits.heldClientCountMax {
-            return .refuse(id, limit: "limits.heldClients", value: limits.heldClientCountMax)
-        }
-        return nil
-    }
-
-    /// Asks for room for a ticket. What is granted is taken or given back by `decided`.
-    mutating func admitTicket(_ schedule: Schedule) -> TicketAdmission {
-        if schedule.isDraining { return .draining }
-        if schedule.waitingCount + acceptingCount >= limits.entryCountMax {
-            return .refused(limit: "limits.entries", value: limits.entryCountMax)
-        }
+    /// A ticket gets room. The room is taken or given back by `decided`.
+    ///
+    /// - Returns: The number of the ticket.
+    mutating func admitTicket() -> Int {
         acceptingCount += 1
-        return .admitted(sequence: nextSequence())
+        return nextSequence()
     }
 
     /// An admitted ticket is on disk, or will not be.

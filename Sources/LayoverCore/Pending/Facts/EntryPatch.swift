@@ -22,9 +22,9 @@ package struct EntryPatch: Sendable, Hashable {
         return priority.map((0...7).contains) ?? true && !(movesLane(entry) && entry.state == .attempting)
     }
 
-    func apply(to entry: Entry, _ schedule: inout Schedule, now: Timestamp) {
+    func apply(to entry: Entry, _ set: inout PendingSet, now: Timestamp) {
         let id = entry.id
-        schedule.change(id) { entry in
+        set.change(id) { entry in
             if let priority {
                 entry.priority = priority
                 entry.hasOwnPriority = true
@@ -34,36 +34,36 @@ package struct EntryPatch: Sendable, Hashable {
                 entry.hasOwnDeadline = true
             }
         }
-        if let lane, movesLane(entry) { move(entry, to: lane, &schedule, now: now) }
+        if let lane, movesLane(entry) { move(entry, to: lane, &set, now: now) }
         // Its place among those that may go is another one now.
-        if priority != nil, let trigger = schedule.entries[id]?.eligibleBy, trigger != .admin {
-            schedule.makeEligibleAgain(id, by: trigger)
+        if priority != nil, let trigger = set.entries[id]?.eligibleBy, trigger != .admin {
+            set.makeEligibleAgain(id, by: trigger)
         }
-        schedule.touchIncident(of: entry.id, now: now)
-        schedule.toDispatch.insert(entry.origin)
+        set.touchIncident(of: entry.id, now: now)
+        set.toDispatch.insert(entry.origin)
         guard expiresAt != nil else { return }
-        schedule.watchDeadlines(of: id, now: now)
-        schedule.expire(id, now: now)
+        set.watchDeadlines(of: id, now: now)
+        set.expire(id, now: now)
     }
 
-    private func move(_ entry: Entry, to lane: String?, _ schedule: inout Schedule, now: Timestamp) {
+    private func move(_ entry: Entry, to lane: String?, _ set: inout PendingSet, now: Timestamp) {
         let id = entry.id
-        schedule.entries[id]?.lane = lane
-        schedule.puts.moved(entry)
-        schedule.leaveLane(id, entry.lane, now: now)
+        set.entries[id]?.lane = lane
+        set.puts.moved(entry)
+        set.leaveLane(id, entry.lane, now: now)
         if let lane {
-            schedule.lanes.join(id, lane, sequence: entry.sequence)
-            schedule.laneChanged(lane, now: now)
+            set.lanes.join(id, lane, sequence: entry.sequence)
+            set.laneChanged(lane, now: now)
             if entry.method != "PUT" {
-                let last = schedule.lanes.states[lane]?.lastOtherSequence ?? 0
-                schedule.lanes.noteOther(lane, sequence: max(last, entry.sequence))
+                let last = set.lanes.states[lane]?.lastOtherSequence ?? 0
+                set.lanes.noteOther(lane, sequence: max(last, entry.sequence))
             }
         }
-        guard let moved = schedule.entries[id], moved.state == .waiting else { return }
-        if schedule.blocker(of: moved) == nil {
-            schedule.unblock(id, now: now)
+        guard let moved = set.entries[id], moved.state == .waiting else { return }
+        if set.blocker(of: moved) == nil {
+            set.unblock(id, now: now)
         } else {
-            schedule.block(id, isAskedFor: moved.eligibleBy == .admin)
+            set.block(id, isAskedFor: moved.eligibleBy == .admin)
         }
     }
 }

@@ -6,60 +6,91 @@ struct NewRoute {
     let parentProxyGate: Origin?
     let now: Timestamp
 
-    func apply(to id: EntryID, _ schedule: inout Schedule) {
-        guard let entry = schedule.entries[id],
+    func apply(to id: EntryID, _ set: inout PendingSet) {
+        guard let entry = set.entries[id],
             entry.route != route || entry.policy != policy.policy || entry.parentProxyGate != parentProxyGate
         else { return }
-        schedule.giveGrantBack(id, wasMade: entry.state == .attempting)
-        schedule.origins[entry.origin].left(entry.policy)
-        schedule.origins[entry.origin].joined(policy.policy)
-        schedule.limitCanaryDelay(of: entry.origin, now: now)
-        takeParentProxy(of: entry, &schedule)
-        schedule.change(id) { $0.reroute(route, policy, automaticLeft: automaticLeft) }
-        guard let changed = schedule.entries[id] else { return }
+        set.giveGrantBack(id, wasMade: entry.state == .attempting)
+        set.origins[entry.origin].left(entry.policy)
+        set.origins[entry.origin].joined(policy.policy)
+        set.limitCanaryDelay(of: entry.origin, now: now)
+        takeParentProxy(of: entry, &set)
+        set.change(id) { $0.reroute(route, policy, automaticLeft: automaticLeft) }
+        guard let changed = set.entries[id] else { return }
         // The retry that the entry owes is paid by the budget of the new policy.
         if changed.owesBudget, let budget = changed.policy.budget {
-            schedule.origins[entry.origin].changePacing(of: changed.policy.name) { $0.openBudget(budget) }
+            set.origins[entry.origin].changePacing(of: changed.policy.name) { $0.openBudget(budget) }
         }
         // While an attempt is under way only the end of `lifetime` may be watched: that comes sooner, too.
         let endsSooner = entry.attempt != nil && changed.lifetimeEnd < entry.lifetimeEnd
-        if endsSooner || changed.expiresAt != entry.expiresAt { schedule.timers.add(.expiry(id), at: max(changed.expiresAt, now)) }
+        if endsSooner || changed.expiresAt != entry.expiresAt { set.timers.add(.expiry(id), at: max(changed.expiresAt, now)) }
         // One that waits for its time keeps it; whether it may be woken, and in which order it goes, is new.
         if entry.state == .waiting {
             // The pauses and the budget of another policy do not keep it.
             if let trigger = entry.eligibleBy {
-                schedule.makeEligibleAgain(id, by: trigger)
-            } else if leavesUnreachableParentProxy(entry, schedule) {
-                schedule.makeEligible(id, by: .reachability)
+                set.makeEligibleAgain(id, by: trigger)
+            } else if leavesUnreachableParentProxy(entry, set) {
+                set.makeEligible(id, by: .reachability)
             } else if parentProxyGate != entry.parentProxyGate || changed.isWokenByOrigin != entry.isWokenByOrigin {
-                schedule.place(id, now: now)
+                set.place(id, now: now)
             }
-            schedule.toDispatch.insert(entry.origin)
+            set.toDispatch.insert(entry.origin)
         }
         // The rule whether its lane waits for an undecided entry may be new, too.
-        if let lane = entry.lane { schedule.lanes.takePlaceAgain(id, lane, sequence: entry.sequence) }
-        schedule.laneChanged(entry.lane, now: now)
-        schedule.touchIncident(of: id, now: now)
+        if let lane = entry.lane { set.lanes.takePlaceAgain(id, lane, sequence: entry.sequence) }
+        set.laneChanged(entry.lane, now: now)
+        set.touchIncident(of: id, now: now)
         // mutant: word-taken-back
         // The new policy may not allow a second sending.
-        schedule.stopIfRisky(id, now: now)
+        set.stopIfRisky(id, now: now)
     }
 
     /// Whether it waited for a parent proxy that it does not need any more: there is another way now.
-    private func leavesUnreachableParentProxy(_ entry: Entry, _ schedule: Schedule) -> Bool {
+    private func leavesUnreachableParentProxy(_ entry: Entry, _ set: PendingSet) -> Bool {
         entry.parentProxyGate != parentProxyGate && entry.lastFailure?.kind == .parentProxyUnreachable
-            && schedule.entries[entry.id]?.isWokenByOrigin == true
+            && set.entries[entry.id]?.isWokenByOrigin == true
     }
 
     /// What is under way counts where it is from now on.
-    private func takeParentProxy(of entry: Entry, _ schedule: inout Schedule) {
-        schedule.leaveParentProxy(entry.parentProxyGate, entry.policy)
-        schedule.joinParentProxy(parentProxyGate, policy.policy, now: now)
+    private func takeParentProxy(of entry: Entry, _ set: inout PendingSet) {
+        set.leaveParentProxy(entry.parentProxyGate, entry.policy)
+        set.joinParentProxy(parentProxyGate, policy.policy, now: now)
         if entry.state == .attempting {
-            if let before = entry.parentProxyGate { schedule.origins[before].stopped(entry) }
-            if let parentProxyGate { schedule.origins[parentProxyGate].started(entry) }
+            if let before = entry.parentProxyGate { set.origins[before].stopped(entry) }
+            if let parentProxyGate { set.origins[parentProxyGate].started(entry) }
         }
-        schedule.entries[entry.id]?.parentProxyGate = parentProxyGate
-        if entry.parentProxyGate != parentProxyGate { schedule.changeParentProxyOutage(entry.id, now: now) }
+        set.entries[entry.id]?.parentProxyGate = parentProxyGate
+        if entry.parentProxyGate != parentProxyGate { set.changeParentProxyOutage(entry.id, now: now) }
+    }
+}
+
+/// After a reload, an entry has found its route. Its target stays what it was.
+package struct EntryRerouted: PostedFact {
+    let id: EntryID
+    let route: String?
+    let policy: Policy
+    let automaticLeft: Int?
+    let parentProxyGate: Origin?
+    let isUnderWay: Bool
+
+    /// - Parameters:
+    ///   - parentProxyGate: The gate of its parent proxy.
+    ///   - isUnderWay: True if the attempt has begun, through the old parent proxy. False: it will use the new one.
+    package init(
+        _ id: EntryID, route: String?, policy: Policy, automaticLeft: Int?, parentProxyGate: Origin? = nil, isUnderWay: Bool = true
+    ) {
+        self.id = id
+        self.route = route
+        self.policy = policy
+        self.automaticLeft = automaticLeft
+        self.parentProxyGate = parentProxyGate
+        self.isUnderWay = isUnderWay
+    }
+
+    package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
+        NewRoute(
+            route: route, policy: set.admission.shared(policy), automaticLeft: automaticLeft, parentProxyGate: parentProxyGate, now: now
+        ).apply(to: id, &set)
+        if !isUnderWay { set.attemptGoes(id, through: parentProxyGate) }
     }
 }

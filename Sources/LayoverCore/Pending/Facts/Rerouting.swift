@@ -1,7 +1,7 @@
 /// A reload under way: the tickets find their routes and policies in the new configuration, in portions, because there may be very many.
 ///
 /// Rule: no ticket starts an attempt under the policy of before. A ticket whose turn comes before its portion finds its route at
-/// that moment (`Schedule.mayGo`), so one that must not be sent twice any more is not sent. What becomes of an attempt under way is
+/// that moment (`PendingSet.mayGo`), so one that must not be sent twice any more is not sent. What becomes of an attempt under way is
 /// decided by the policy that its ticket has by then, or when its portion comes.
 struct Rerouting: Sendable {
     /// Counts reloads, so that a ticket shows whether it has its route of now.
@@ -46,28 +46,5 @@ package struct TicketRoute: Sendable {
         self.route = route
         self.policy = policy
         self.parentProxyGate = parentProxyGate
-    }
-}
-
-extension Schedule {
-    /// The configuration was read anew.
-    mutating func reloaded(_ find: @escaping @Sendable (TicketRecord) -> TicketRoute) {
-        // One byte keeps an entry small. A ticket that missed 255 reloads in a row, each cut off by the next, would count as rerouted.
-        reloadCount = reloadCount == .max ? 1 : reloadCount + 1
-        rerouting = Rerouting(number: reloadCount, entries.inOrder(), find: find)
-    }
-
-    /// Has the next tickets find their routes.
-    mutating func rerouteSome(_ count: Int, now: Timestamp) {
-        for item in rerouting?.takePortion(count) ?? [] { rerouteIfStale(item.id, now: now) }
-        if rerouting?.isOver == true { rerouting = nil }
-    }
-
-    /// Has a ticket find its route in the configuration of now, if it has not done so.
-    mutating func rerouteIfStale(_ id: EntryID, now: Timestamp) {
-        guard let number = rerouting?.number, let entry = entries[id], let ticket = entry.ticket, entry.reloadNumber != number
-        else { return }
-        entries[id]?.reloadNumber = number
-        rerouting?.route(of: TicketRecord(entry, ticket), now: now).apply(to: id, &self)
     }
 }

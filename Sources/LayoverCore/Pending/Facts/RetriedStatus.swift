@@ -7,23 +7,23 @@ struct RetriedStatus {
     /// the budget pays for.
     ///
     /// - Returns: Why it must not be retried; nil if it may.
-    func apply(to entry: inout Entry, _ schedule: inout Schedule) -> Verdict.DeliverReason? {
+    func apply(to entry: inout Entry, _ set: inout PendingSet) -> Verdict.DeliverReason? {
         let wait = parking.retryAfter ?? .zero
-        schedule.pause(entry.origin, for: entry.policy, wait, now: now)
+        set.pause(entry.origin, for: entry.policy, wait, now: now)
         // Held back it goes only when a person says so, and that is free.
         guard parking.rule == .status, !entry.isHeldBack else { return nil }
         // Its client would be gone when the origin wants to be asked.
         if !entry.canWait(until: now + wait) { return .holdMax }
-        schedule.toAnnounce.insert(entry.origin)
+        set.toAnnounce.insert(entry.origin)
         guard let budget = entry.policy.budget else { return nil }
         if budget.whenSpent == .deliver {
-            let payment = schedule.origins[entry.origin].pay(for: entry.policy)
+            let payment = set.origins[entry.origin].pay(for: entry.policy)
             entry.grant = payment.grant
             return payment.isPaid ? nil : .budget
         }
         // It pays when it goes: what waits must not take what others could use.
         entry.owesBudget = wait == .zero
-        if entry.owesBudget { schedule.origins[entry.origin].changePacing(of: entry.policy.name) { $0.openBudget(budget) } }
+        if entry.owesBudget { set.origins[entry.origin].changePacing(of: entry.policy.name) { $0.openBudget(budget) } }
         return nil
     }
 }

@@ -21,13 +21,13 @@ extension PendingModel {
         #expect(set.counts == counts, place)
         #expect(set.heldCount == live.count { !tickets.contains($0.key) }, place)
         checkOrder(set, place)
-        for (origin, line) in set.schedule.origins.states {
+        for (origin, line) in set.origins.states {
             let here = live.filter { origins[$0.key] == origin }
             #expect(line.entryCount == here.count, place)
             #expect(line.underWay == here.count { $0.value != .waiting }, place)
             check(line, origin, started: started[origin], place)
         }
-        #expect(live.keys.allSatisfy { id in origins[id].map { set.schedule.origins.states[$0] != nil } ?? false }, place)
+        #expect(live.keys.allSatisfy { id in origins[id].map { set.origins.states[$0] != nil } ?? false }, place)
         #expect(Set(set.shutOrigins) == shutGates, "a gate was not told: \(place)")
         checkIncidents(set, place)
         checkBudgets(set, place)
@@ -49,12 +49,12 @@ extension PendingModel {
 
     /// Everybody who waits is in the incident that it names, but for questions and for those who are answered.
     private func checkIncidents(_ set: PendingSet, _ place: Comment) {
-        #expect(Set(set.schedule.incidents.states.keys) == incidents, "an incident was not told: \(place)")
-        #expect(Set(set.schedule.incidents.idByTopic.values) == incidents, place)
-        for line in set.schedule.incidents.states.values {
-            #expect(!line.joined.isEmpty && set.schedule.incidents.idByTopic[line.topic] == line.id, place)
+        #expect(Set(set.incidents.states.keys) == incidents, "an incident was not told: \(place)")
+        #expect(Set(set.incidents.idByTopic.values) == incidents, place)
+        for line in set.incidents.states.values {
+            #expect(!line.joined.isEmpty && set.incidents.idByTopic[line.topic] == line.id, place)
             let naming = set.entries.values.filter { $0.incident == line.id }.sorted { $0.sequence < $1.sequence }.map(\.id)
-            #expect(set.schedule.members(of: line.id) == naming && !naming.isEmpty, "membership: \(place)")
+            #expect(set.members(of: line.id) == naming && !naming.isEmpty, "membership: \(place)")
             #expect(set.entries.memberCount(of: line.id) == naming.count, place)
         }
         for entry in set.entries.values {
@@ -62,7 +62,7 @@ extension PendingModel {
             case (.responding, _):
                 #expect(entry.incident == nil, "a member for no reason: \(place)")
             case (.waiting, .maybeApplied):
-                let kind = entry.incident.flatMap { set.schedule.incidents[$0] }?.kind
+                let kind = entry.incident.flatMap { set.incidents[$0] }?.kind
                 #expect(kind == .decision, "asks in no incident: \(place)")
             // A ticket is in an outage only if it has met it.
             case (.waiting, _) where !wasForced.contains(entry.id) && !tickets.contains(entry.id):
@@ -74,7 +74,7 @@ extension PendingModel {
 
     /// What the budget has given is in the hands of live entries, and of nobody else.
     private func checkBudgets(_ set: PendingSet, _ place: Comment) {
-        for (origin, line) in set.schedule.origins.states {
+        for (origin, line) in set.origins.states {
             for (name, budget) in line.pacings.compactMapValues(\.budget) {
                 let inUse = set.entries.values.count {
                     $0.origin == origin && $0.policy.name == name && $0.grant == .minimum
@@ -90,10 +90,10 @@ extension PendingModel {
 
     private func checkHeaps(_ set: PendingSet, _ place: Comment) {
         let placeCountMax = 101 + 2 * set.limits.entryCountMax
-        for line in set.schedule.origins.states.values {
+        for line in set.origins.states.values {
             #expect(line.placeCount <= placeCountMax, place)
         }
-        #expect(set.schedule.pauses.keptFromPortalCount <= placeCountMax, place)
-        #expect(set.schedule.timers.count <= 2000 + 4 * (set.limits.entryCountMax + set.schedule.origins.states.count), place)
+        #expect(set.pauses.keptFromPortalCount <= placeCountMax, place)
+        #expect(set.timers.count <= 2000 + 4 * (set.limits.entryCountMax + set.origins.states.count), place)
     }
 }

@@ -30,25 +30,25 @@ extension PendingModel {
     }
 
     func checkOrder(_ set: PendingSet, _ place: Comment) {
-        for (lane, line) in set.schedule.lanes.states {
+        for (lane, line) in set.lanes.states {
             let members = set.entries.values.filter { $0.lane == lane }
             #expect(line.entryCount == members.count && !members.isEmpty, "a lane miscounts: \(place)")
             if let underWay = line.underWay { #expect(set.entries[underWay]?.state == .attempting, place) }
         }
         for entry in set.entries.values where entry.state == .waiting {
-            let isBlocked = set.schedule.blocker(of: entry) != nil
+            let isBlocked = set.blocker(of: entry) != nil
             #expect(!isBlocked || entry.eligibleBy == nil || entry.lane != nil, "eligible though blocked: \(place)")
             #expect(isBlocked || !entry.isBlocked, "forgotten though nothing keeps it: \(place)")
         }
-        for (child, left) in set.schedule.dependencies.parentsLeft {
+        for (child, left) in set.dependencies.parentsLeft {
             #expect(set.entries[child] != nil && !left.isEmpty, place)
-            for parent in left { #expect(set.schedule.dependencies.children[parent]?.contains(child) == true, place) }
+            for parent in left { #expect(set.dependencies.children[parent]?.contains(child) == true, place) }
         }
-        for (parent, children) in set.schedule.dependencies.children {
+        for (parent, children) in set.dependencies.children {
             #expect(set.entries[parent] != nil && !children.isEmpty, place)
-            for child in children { #expect(set.schedule.dependencies.parentsLeft[child]?.contains(parent) == true, place) }
+            for child in children { #expect(set.dependencies.parentsLeft[child]?.contains(parent) == true, place) }
         }
-        for (origin, line) in set.schedule.origins.states {
+        for (origin, line) in set.origins.states {
             let here = set.entries.values.filter { $0.origin == origin && $0.state == .attempting }
             #expect(line.bigUnderWay == here.count { $0.isBig }, "big ones are miscounted: \(place)")
         }

@@ -39,7 +39,7 @@ extension PendingWalk {
         model.sequences[id] = sequence
         model.parents[id] = parents
         patience[id] = true
-        take(set.accepted(new, sequence: sequence, now: now))
+        take(set.handle(NewTicketStored(new, sequence: sequence), now: now, using: &generator))
     }
 
     // MARK: From hold to ticket
@@ -60,16 +60,17 @@ extension PendingWalk {
     mutating func disk() {
         let tickets = model.all(.attempting).filter(model.tickets.contains)
         guard chance(60), let id = tickets.randomElement(using: &generator) else {
-            return take(set.storeRecovered(now: now))
+            return take(set.handle(StoreRecovered(), now: now, using: &generator))
         }
-        take(set.storeRefused(now: now))
+        take(set.handle(StartRecordRefused(), now: now, using: &generator))
         guard chance(90) else { return }
         model.standing[id] = .waiting
         model.wasForced.remove(id)
         take(
-            set.attemptFailed(
-                id, .fixture(.proxyInternalError, phase: .connecting),
-                .init(delay: .seconds(5), shutsGate: false, rule: .store), tally(id), now: now, using: &generator))
+            set.handle(
+                AttemptFailed(
+                    id, .fixture(.proxyInternalError, phase: .connecting), .init(delay: .seconds(5), shutsGate: false, rule: .store),
+                    tally(id)), now: now, using: &generator))
     }
 
     mutating func stored(_ id: EntryID) {
@@ -77,19 +78,19 @@ extension PendingWalk {
         model.offered.remove(id)
         model.tickets.insert(id)
         patience[id] = true
-        take(set.stored(id, now: now))
+        take(set.handle(EntryStoredAsTicket(id), now: now, using: &generator))
     }
 
     mutating func notStored(_ id: EntryID) {
         model.beingStored.remove(id)
         model.offered.remove(id)
-        take(set.notStored(id, now: now))
+        take(set.handle(EntryNotStored(id), now: now, using: &generator))
     }
 
     mutating func declines(_ id: EntryID) {
         guard !model.beingStored.contains(id) else { return }
         model.offered.remove(id)
-        take(set.declinesTicket(id, now: now))
+        take(set.handle(TicketImpossible(id), now: now, using: &generator))
     }
 
     // MARK: What people change

@@ -37,8 +37,8 @@ struct PendingWalk {
             #expect(set.entries[id].map { $0.dueAt <= now } ?? true, "started early: \(place)")
         }
         for case .start(let id, let trigger) in actions where trigger != .admin && model.tickets.contains(id) {
-            guard let pauseEnd = set.schedule.pauses.storePauseEnd else { continue }
-            let isProbe = set.schedule.pauses.storeProbe == id
+            guard let pauseEnd = set.pauses.storePauseEnd else { continue }
+            let isProbe = set.pauses.storeProbe == id
             #expect(isProbe && pauseEnd <= now, "goes though it cannot be marked: \(place)")
         }
         let started = model.take(actions, from: set, place)
@@ -117,13 +117,13 @@ struct PendingWalk {
         model.offered(id, origin: origin, isExposed: isExposed)
         patience[id] = policy.holdMax > .seconds(100)
         take(
-            set.parked(
-                laned(
-                    NewEntry(
-                        id: id, method: "GET", url: "http://\(origin.host)/", origin: origin, policy: policy,
-                        client: .init(address: ""), createdAt: now, attemptCount: failure == nil ? 0 : 1,
-                        isExposed: isExposed, failure: failure, parking: parking)),
-                now: now, using: &generator))
+            set.handle(
+                ParkRequested(
+                    laned(
+                        NewEntry(
+                            id: id, method: "GET", url: "http://\(origin.host)/", origin: origin, policy: policy,
+                            client: .init(address: ""), createdAt: now, attemptCount: failure == nil ? 0 : 1,
+                            isExposed: isExposed, failure: failure, parking: parking))), now: now, using: &generator))
     }
 
     func tally(_ id: EntryID) -> AttemptTally { AttemptTally(set.counts(id, all: 2)) }
@@ -137,7 +137,7 @@ struct PendingWalk {
         case ..<4: fail(id)
         case ..<8:
             model.standing[id] = .responding
-            take(set.attemptAnswered(id, tally(id), now: now))
+            take(set.handle(AttemptAnswered(id, tally(id)), now: now, using: &generator))
         default: end(id)
         }
     }
@@ -152,18 +152,17 @@ struct PendingWalk {
             isCutOff
             ? .init(delay: .zero, shutsGate: false, rule: .networkChanged) : parking(for: failure)
         take(
-            set.attemptFailed(
-                id, failure, parking, tally(id), now: now, using: &generator))
+            set.handle(AttemptFailed(id, failure, parking, tally(id)), now: now, using: &generator))
     }
 
     private mutating func end(_ id: EntryID) {
         model.wasForced.remove(id)
         let state =
-            model.standing[id] == .responding && chance(80) ? .delivered :
-            [EntryState.delivered, .failed, .cancelled].randomElement(using: &generator) ?? .delivered
+            model.standing[id] == .responding && chance(80)
+            ? .delivered : [EntryState.delivered, .failed, .cancelled].randomElement(using: &generator) ?? .delivered
         let failure = state == .delivered || chance(30) ? nil : randomFailure()
         if state == .delivered { model.delivered.insert(id) }
-        take(set.ended(id, as: state, failure: failure, tally(id), now: now, using: &generator))
+        take(set.handle(ExchangeEnded(id, as: state, failure: failure, tally(id)), now: now, using: &generator))
     }
 
     private mutating func wait() {
@@ -176,7 +175,7 @@ struct PendingWalk {
     }
 
     private mutating func advance() {
-        take(set.advance(to: now))
+        take(set.handle(TimePassed(), now: now, using: &generator))
         #expect(set.nextWakeAt.map { $0 > now } ?? true, place)
     }
 
@@ -191,9 +190,11 @@ struct PendingWalk {
             command, id, revision: isStale ? entry.revision + 1 : entry.revision,
             acknowledgement: isAcknowledged ? EntryCommand.duplicateRisk : nil, now: now)
         let expected: EntryCommandResult =
-            isStale ? .stale
-            : !entry.actions.contains(command) ? .conflict
-            : command == .force && !isAcknowledged ? .unacknowledged : .done
+            isStale
+            ? .stale
+            : !entry.actions.contains(command)
+                ? .conflict
+                : command == .force && !isAcknowledged ? .unacknowledged : .done
         #expect(result == expected, place)
         #expect(result == .done || actions.isEmpty, place)
         if result == .done {
@@ -229,12 +230,12 @@ struct PendingWalk {
 
     private mutating func network() {
         switch Int.random(in: 0..<10, using: &generator) {
-        case ..<4: take(set.reachable(now: now))
-        case ..<6: take(set.portalChanged(isBehindPortal: !set.isBehindPortal, now: now))
+        case ..<4: take(set.handle(NetworkMayBeReachable(), now: now, using: &generator))
+        case ..<6: take(set.handle(PortalChanged(isBehindPortal: !set.isBehindPortal), now: now, using: &generator))
         case ..<8: set.isNetworkAway.toggle()
         default:
             let mode: ReachabilityMode = set.mode == .offline || chance(50) ? .auto : .offline
-            take(set.modeChanged(to: mode, now: now))
+            take(set.handle(ModeChanged(to: mode), now: now, using: &generator))
         }
     }
 
@@ -243,7 +244,7 @@ struct PendingWalk {
         guard let id = live.randomElement(using: &generator) else { return }
         let policy = randomPolicy()
         patience[id] = policy.holdMax > .seconds(100)
-        take(set.rerouted(id, route: "new", policy: policy, automaticLeft: nil, now: now))
+        take(set.handle(EntryRerouted(id, route: "new", policy: policy, automaticLeft: nil), now: now, using: &generator))
     }
 
     /// Words about an entry that came to its end change nothing.
@@ -251,12 +252,11 @@ struct PendingWalk {
         guard let id = model.all(.ended).randomElement(using: &generator) else { return }
         let actions =
             switch Int.random(in: 0..<4, using: &generator) {
-            case 0: set.attemptAnswered(id, tally(id), now: now)
+            case 0: set.handle(AttemptAnswered(id, tally(id)), now: now, using: &generator)
             case 1:
-                set.ended(id, as: .failed, failure: .refused, tally(id), now: now, using: &generator)
+                set.handle(ExchangeEnded(id, as: .failed, failure: .refused, tally(id)), now: now, using: &generator)
             case 2:
-                set.attemptFailed(
-                    id, .refused, .init(delay: .zero, shutsGate: true), tally(id), now: now, using: &generator)
+                set.handle(AttemptFailed(id, .refused, .init(delay: .zero, shutsGate: true), tally(id)), now: now, using: &generator)
             default: set.commanded(.retry, id, now: now).1
             }
         #expect(actions.isEmpty, place)
@@ -265,30 +265,30 @@ struct PendingWalk {
 
     private mutating func loops() {
         guard let origin = origins.randomElement(using: &generator) else { return }
-        if chance(30) { return take(set.originAnswered(origin, now: now)) }
+        if chance(30) { return take(set.handle(OriginAnswered(origin), now: now, using: &generator)) }
         let difference = fresh[origin, default: 0] > 0 && chance(60) ? -1 : 1
         fresh[origin, default: 0] += difference
-        take(set.freshUnderWay(origin, changedBy: difference, now: now))
+        take(set.handle(FreshAttemptCountChanged(origin, by: difference), now: now, using: &generator))
     }
 
     // MARK: The end of the walk
 
     /// From now on every origin answers: whatever is alive is delivered, in good time.
     mutating func recover() {
-        take(set.modeChanged(to: .auto, now: now))
-        take(set.portalChanged(isBehindPortal: false, now: now))
+        take(set.handle(ModeChanged(to: .auto), now: now, using: &generator))
+        take(set.handle(PortalChanged(isBehindPortal: false), now: now, using: &generator))
         for id in model.beingStored.sorted(by: { $0.low < $1.low }) { stored(id) }
         decide()
-        for (origin, count) in fresh { take(set.freshUnderWay(origin, changedBy: -count, now: now)) }
+        for (origin, count) in fresh { take(set.handle(FreshAttemptCountChanged(origin, by: -count), now: now, using: &generator)) }
         let start = now
         let patient = set.entries.keys.filter { patience[$0] == true }
         for _ in 0..<2_000 where set.count > 0 {
             for id in model.all(.attempting) + model.all(.responding) {
-                if model.tickets.contains(id) { take(set.storeRecovered(now: now)) }
+                if model.tickets.contains(id) { take(set.handle(StoreRecovered(), now: now, using: &generator)) }
                 model.standing[id] = .responding
-                take(set.attemptAnswered(id, tally(id), now: now))
+                take(set.handle(AttemptAnswered(id, tally(id)), now: now, using: &generator))
                 model.delivered.insert(id)
-                take(set.ended(id, as: .delivered, tally(id), now: now, using: &generator))
+                take(set.handle(ExchangeEnded(id, as: .delivered, tally(id)), now: now, using: &generator))
             }
             for id in model.offered.sorted(by: { $0.low < $1.low }) { declines(id) }
             // Those whose parents were lost meanwhile.
@@ -300,7 +300,7 @@ struct PendingWalk {
         #expect(set.count == 0, "somebody waits for ever: \(place)")
         #expect(now - start <= .seconds(61), "somebody waited too long: \(place)")
         for id in patient { #expect(set.entry(id, now: now)?.state == .delivered, place) }
-        #expect(set.schedule.origins.states.values.allSatisfy { $0.entryCount == 0 && $0.underWay == 0 }, place)
+        #expect(set.origins.states.values.allSatisfy { $0.entryCount == 0 && $0.underWay == 0 }, place)
     }
 
     /// Somebody answers every question, and stops nobody any more.
@@ -322,7 +322,7 @@ struct PendingWalk {
     /// Whatever is alive ends: at once or with its attempt.
     mutating func drain() {
         model.isDraining = true
-        take(set.drained(now: now))
+        take(set.handle(DrainBegan(), now: now, using: &generator))
         for id in model.offered.sorted(by: { $0.low < $1.low }) { declines(id) }
         for id in model.beingStored.sorted(by: { $0.low < $1.low }) { if chance(50) { stored(id) } else { notStored(id) } }
         let waiting = model.all(.waiting)

@@ -1,7 +1,26 @@
 import Retry
 
+/// The attempt of an entry failed and is worth another.
+package struct AttemptFailed: PendingFact {
+    package let id: EntryID
+    package let failure: Failure
+    let parking: Verdict.Parking
+    package let tally: AttemptTally
+
+    package init(_ id: EntryID, _ failure: Failure, _ parking: Verdict.Parking, _ tally: AttemptTally) {
+        self.id = id
+        self.failure = failure
+        self.parking = parking
+        self.tally = tally
+    }
+
+    package func apply(to set: inout PendingSet, now: Timestamp, using generator: inout some RandomNumberGenerator) {
+        FailureEffects(failure: failure, parking: parking, now: now).apply(to: id, tally, in: &set, using: &generator)
+    }
+}
+
 /// A failed attempt that is worth another, and what it means for its entry, its incident and its origin.
-struct FailedAttempt {
+struct FailureEffects {
     let failure: Failure
     let parking: Verdict.Parking
     let now: Timestamp
@@ -10,13 +29,13 @@ struct FailedAttempt {
     ///
     /// - Parameter gate: The gate of the parent proxy of the attempt.
     func apply(
-        toNew entry: Entry, through gate: Origin?, in schedule: inout Schedule, using generator: inout some RandomNumberGenerator
+        toNew entry: Entry, through gate: Origin?, in set: inout PendingSet, using generator: inout some RandomNumberGenerator
     ) {
-        schedule.learn(
+        set.learn(
             from: failure, of: (entry.policy, entry.origin, gate), shutsGate: parking.shutsGate, isPaused: isPaused(entry),
             isFromCanary: false, now: now, using: &generator)
-        placeAfterFailure(entry.id, by: parking, in: &schedule)
-        if leavesParentProxy(gate, for: entry.parentProxyGate) { schedule.makeEligible(entry.id, by: .reachability) }
+        placeAfterFailure(entry.id, by: parking, in: &set)
+        if leavesParentProxy(gate, for: entry.parentProxyGate) { set.makeEligible(entry.id, by: .reachability) }
     }
 
     /// Whether the attempt could not reach a parent proxy that the request does not need any more: a reload has named another way.
@@ -26,12 +45,12 @@ struct FailedAttempt {
 
     /// The attempt of an entry of the set.
     func apply(
-        to id: EntryID, _ tally: AttemptTally, in schedule: inout Schedule, using generator: inout some RandomNumberGenerator
+        to id: EntryID, _ tally: AttemptTally, in set: inout PendingSet, using generator: inout some RandomNumberGenerator
     ) {
-        guard let entry = schedule.entries[id], let attempt = entry.attempt else { return }
+        guard let entry = set.entries[id], let attempt = entry.attempt else { return }
         let wasStoppedByStore = parking.rule == .store && failure.evidence == .neverSent
         let hasMoved = (tally.resume?.done ?? 0) > (entry.resume?.done ?? 0)
-        schedule.entries[id]?.amend { entry in
+        set.entries[id]?.amend { entry in
             entry.count(tally)
             if hasMoved { entry.waitsAnew(at: now) }
             if attempt.isAnswered, tally.resume != nil, tally.records.isEmpty {
@@ -43,33 +62,33 @@ struct FailedAttempt {
             if !wasStoppedByStore { entry.isForced = false }
             entry.owesBudget = false
         }
-        guard let parking = allowedParking(of: id, in: &schedule), paysForStatus(id, parking, in: &schedule) else { return }
+        guard let parking = allowedParking(of: id, in: &set), paysForStatus(id, parking, in: &set) else { return }
         let blame = blame(for: attempt, of: entry, parking)
         if blame.tellsOfTheWay {
-            schedule.learn(
+            set.learn(
                 from: failure, of: (entry.policy, entry.origin, attempt.parentProxyGate), shutsGate: parking.shutsGate,
                 isPaused: isPaused(entry), isFromCanary: attempt.isCanary, now: now, using: &generator)
-            schedule.incidents.noteCause(failure, of: entry.incident)
+            set.incidents.noteCause(failure, of: entry.incident)
         }
-        schedule.entries[id]?.amend { entry in
+        set.entries[id]?.amend { entry in
             entry.isBodyReplayable = tally.isBodyReplayable
             entry.failed(failure, at: now)
             entry.dueAt = blame.startsAnew ? now : now + parking.delay
             entry.waitEnd = parking.rule == .status ? .status : parking.shutsGate || blame.startsAnew ? .origin : .time
         }
-        schedule.transition(id, to: .waiting(.due), now: now)
-        if hasMoved { schedule.watchDeadlines(of: id, now: now) }
-        if failure.evidence == .answered { schedule.actions.append(.dropResponse(id)) }
-        if entry.expiresAt <= now || schedule.isDraining { schedule.endOrOfferTicket(id, now: now) }
-        guard schedule.entries[id] != nil else { return }
-        changeIncident(of: entry, after: attempt, blame, parking, in: &schedule)
+        set.transition(id, to: .waiting(.due), now: now)
+        if hasMoved { set.watchDeadlines(of: id, now: now) }
+        if failure.evidence == .answered { set.actions.append(.dropResponse(id)) }
+        if entry.expiresAt <= now || set.isDraining { set.endOrOfferTicket(id, now: now) }
+        guard set.entries[id] != nil else { return }
+        changeIncident(of: entry, after: attempt, blame, parking, in: &set)
         // An attempt that a person asked for stays requested if the next attempt follows at once.
-        if !(blame.startsAnew && attempt.isAskedFor && parking.asks == nil) { placeAfterFailure(id, by: parking, in: &schedule) }
+        if !(blame.startsAnew && attempt.isAskedFor && parking.asks == nil) { placeAfterFailure(id, by: parking, in: &set) }
         guard blame.startsAnew else { return }
         if blame == .networkChange {
-            for gate in [entry.origin, entry.parentProxyGate].compactMap({ $0 }) { schedule.origins[gate].gate.mayBeReachable(now: now) }
+            for gate in [entry.origin, entry.parentProxyGate].compactMap({ $0 }) { set.origins[gate].gate.mayBeReachable(now: now) }
         }
-        schedule.makeEligible(id, by: attempt.isAskedFor ? .admin : .reachability)
+        set.makeEligible(id, by: attempt.isAskedFor ? .admin : .reachability)
     }
 
     // MARK: What the attempt failed by
@@ -112,15 +131,15 @@ struct FailedAttempt {
     }
 
     private func changeIncident(
-        of entry: Entry, after attempt: Entry.Attempt, _ blame: Blame, _ parking: Verdict.Parking, in schedule: inout Schedule
+        of entry: Entry, after attempt: Entry.Attempt, _ blame: Blame, _ parking: Verdict.Parking, in set: inout PendingSet
     ) {
         // The attempt passed the parent proxy, so its entry leaves the outage of that proxy.
-        if blame.tellsOfTheWay, failure.kind != .parentProxyUnreachable { schedule.leaveParentProxyOutage(entry.id, now: now) }
+        if blame.tellsOfTheWay, failure.kind != .parentProxyUnreachable { set.leaveParentProxyOutage(entry.id, now: now) }
         if leavesParentProxy(attempt.parentProxyGate, for: entry.parentProxyGate) {
-            schedule.changeParentProxyOutage(entry.id, now: now)
+            set.changeParentProxyOutage(entry.id, now: now)
         } else if blame != .person || parking.asks != nil {
             // The end of an attempt by a person is no outage.
-            schedule.changeIncident(of: entry.id, after: parking, now: now)
+            set.changeIncident(of: entry.id, after: parking, now: now)
         }
     }
 
@@ -130,52 +149,52 @@ struct FailedAttempt {
     /// What becomes of a verdict that was given under a policy that is not in force any more.
     ///
     /// - Returns: Nil where the response in hand is delivered after all.
-    private func allowedParking(of id: EntryID, in schedule: inout Schedule) -> Verdict.Parking? {
-        guard let entry = schedule.entries[id], parking.asks != .maybeApplied, entry.isRisky else { return parking }
+    private func allowedParking(of id: EntryID, in set: inout PendingSet) -> Verdict.Parking? {
+        guard let entry = set.entries[id], parking.asks != .maybeApplied, entry.isRisky else { return parking }
         if failure.evidence == .answered {
-            schedule.giveGrantBack(id, wasMade: true)
-            deliverResponse(id, .notRepeatable, in: &schedule)
+            set.giveGrantBack(id, wasMade: true)
+            deliverResponse(id, .notRepeatable, in: &set)
             return nil
         }
         let asking = Verdict.Parking(delay: .zero, shutsGate: parking.shutsGate, asks: .maybeApplied, rule: .onMaybeApplied)
-        schedule.entries[id]?.attempts.amendLast(.park(asking))
+        set.entries[id]?.attempts.amendLast(.park(asking))
         return asking
     }
 
     /// Whether the response in hand may be asked for again. If not it is delivered, and the attempt goes on
     /// being under way until that is done.
-    private func paysForStatus(_ id: EntryID, _ parking: Verdict.Parking, in schedule: inout Schedule) -> Bool {
-        schedule.giveGrantBack(id, wasMade: true)
-        guard failure.evidence == .answered, var entry = schedule.entries[id] else { return true }
-        schedule.origins[entry.origin].changePause(of: entry) { $0.wentWrong($1) }
+    private func paysForStatus(_ id: EntryID, _ parking: Verdict.Parking, in set: inout PendingSet) -> Bool {
+        set.giveGrantBack(id, wasMade: true)
+        guard failure.evidence == .answered, var entry = set.entries[id] else { return true }
+        set.origins[entry.origin].changePause(of: entry) { $0.wentWrong($1) }
         // Its time is over, but a response is better than none.
-        let isOver = schedule.isDraining && entry.ticket == nil || entry.expiresAt <= now
-        let refusal = isOver ? .limit : RetriedStatus(parking: parking, now: now).apply(to: &entry, &schedule)
-        schedule.entries[id]?.grant = entry.grant
-        schedule.entries[id]?.owesBudget = entry.owesBudget
-        if let refusal { deliverResponse(id, refusal, in: &schedule) }
+        let isOver = set.isDraining && entry.ticket == nil || entry.expiresAt <= now
+        let refusal = isOver ? .limit : RetriedStatus(parking: parking, now: now).apply(to: &entry, &set)
+        set.entries[id]?.grant = entry.grant
+        set.entries[id]?.owesBudget = entry.owesBudget
+        if let refusal { deliverResponse(id, refusal, in: &set) }
         return refusal == nil
     }
 
-    private func deliverResponse(_ id: EntryID, _ reason: Verdict.DeliverReason, in schedule: inout Schedule) {
-        guard let origin = schedule.entries[id]?.origin else { return }
-        schedule.entries[id]?.attempts.amendLast(.deliver(reason))
-        schedule.leaveIncident(id, now: now)
-        schedule.originOpened(origin, now: now)
-        schedule.actions.append(.deliverResponse(id, reason))
+    private func deliverResponse(_ id: EntryID, _ reason: Verdict.DeliverReason, in set: inout PendingSet) {
+        guard let origin = set.entries[id]?.origin else { return }
+        set.entries[id]?.attempts.amendLast(.deliver(reason))
+        set.leaveIncident(id, now: now)
+        set.originOpened(origin, now: now)
+        set.actions.append(.deliverResponse(id, reason))
     }
 
     /// Puts an entry among those that wait, or before a person.
-    private func placeAfterFailure(_ id: EntryID, by parking: Verdict.Parking, in schedule: inout Schedule) {
+    private func placeAfterFailure(_ id: EntryID, by parking: Verdict.Parking, in set: inout PendingSet) {
         if let reason = parking.asks {
-            schedule.transition(id, to: .undecided(reason), now: now)
-            if reason == .exhausted, parking.shutsGate { schedule.incidentExhausted(of: id, now: now) }
-        // mutant: released-by-retry
-        } else if schedule.entries[id]?.isHeldBack == true {
-            schedule.transition(id, to: .held, now: now)
+            set.transition(id, to: .undecided(reason), now: now)
+            if reason == .exhausted, parking.shutsGate { set.incidentExhausted(of: id, now: now) }
+            // mutant: released-by-retry
+        } else if set.entries[id]?.isHeldBack == true {
+            set.transition(id, to: .held, now: now)
         } else {
-            schedule.place(id, now: now)
-            schedule.askIfExhausted(id, now: now)
+            set.place(id, now: now)
+            set.askIfExhausted(id, now: now)
         }
     }
 }

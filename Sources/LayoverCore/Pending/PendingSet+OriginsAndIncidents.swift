@@ -1,12 +1,174 @@
-/// The incidents in which entries wait. An entry that waits because something is away is a member of that outage, tried or not. An
-/// undecided entry is a member of a decision, or of the outage that used up its attempts.
-extension Schedule {
+/// What is known of the ways to origins, and the incidents in which entries wait for them.
+///
+/// A parent proxy has a gate of its own, kept like that of an origin under `Entry.parentProxyGate`. Only a connection to the proxy
+/// that could not be made shuts it. While it is shut one canary goes for all origins behind it; whatever else has its turn is put
+/// aside until it opens, and goes then in the growing window of the proxy and of its own origin. Once that window is as wide as it
+/// gets, the proxy bounds nothing: each origin has a window of its own.
+///
+/// An entry that waits because something is away is a member of that outage, tried or not. An undecided entry is a member of a
+/// decision, or of the outage that used up its attempts.
+extension PendingSet {
+    // MARK: Origins
+
+    /// What a failure says about its origin.
+    ///
+    /// - Parameter isPaused: Whether the origin has asked for a pause, which says how many go after it.
+    mutating func learn(
+        from failure: Failure, of entry: (policy: Policy, origin: Origin, parentProxyGate: Origin?), shutsGate: Bool,
+        isPaused: Bool = false, isFromCanary: Bool, now: Timestamp, using generator: inout some RandomNumberGenerator
+    ) {
+        let isOfParentProxy = failure.kind == .parentProxyUnreachable
+        // Nothing goes through that proxy any more.
+        if isOfParentProxy, let gate = entry.parentProxyGate, !origins.isKnown(gate) { return }
+        let origin = isOfParentProxy ? entry.parentProxyGate ?? entry.origin : entry.origin
+        if failure.provesParentProxy { parentProxyReached(entry.parentProxyGate, isAnswered: true, now: now) }
+        // A response that is not delivered: the origin is there, and not well.
+        if failure.evidence == .answered { return originOpened(origin, isPaused ? .paused : .busy, now: now) }
+        // The origin answered, and is well.
+        if failure.kind == .outcomeUnknown { return originOpened(origin, now: now) }
+        let before = origins[origin].gate
+        // A canary that connected and was then let down proves no response either; the next one waits too.
+        if shutsGate || isFromCanary && (before.isShut || before.isUnconfirmed) {
+            let delayMax = entry.policy.isShortHold ? OriginState.nearCanaryDelayMax : origins[origin].canaryDelayMax(origin)
+            origins[origin].gate.failed(
+                isFromCanary: isFromCanary, delay: entry.policy.delay, delayMax: delayMax, now: now, using: &generator)
+            if let canaryAt = origins.canaryAt(origin), canaryAt != before.canaryAt {
+                timers.add(.canary(origin), at: canaryAt)
+            }
+            if !before.isShut {
+                actions.append(.gate(origin, isShut: true))
+                // mutant: untried-outside
+                lookForStrays()
+            }
+        } else if !failure.phase.isBeforeSending {
+            origins[origin].gate.wentWrong()
+        }
+        originChanged(origin)
+    }
+
+    /// One that cannot wait long may have joined.
+    mutating func limitCanaryDelay(of origin: Origin, now: Timestamp) {
+        guard origins.isShut(origin), let delayMax = origins[origin].canaryDelayMax(origin) else { return }
+        let before = origins.canaryAt(origin)
+        origins[origin].gate.canaryMayGo(by: now + delayMax)
+        if let canaryAt = origins.canaryAt(origin), canaryAt != before { timers.add(.canary(origin), at: canaryAt) }
+    }
+
+    /// An origin wants to be left alone by the requests of a policy.
+    mutating func pause(_ origin: Origin, for policy: Policy, _ wait: Duration, now: Timestamp) {
+        guard policy.pausesOrigins, wait > .zero, wait <= policy.retryAfterMax else { return }
+        let end = now + wait
+        origins[origin].pause(policy, until: end, now: now)
+        timers.add(.pause(origin), at: end)
+        originChanged(origin)
+    }
+
+    mutating func originOpened(_ origin: Origin, _ health: OriginGate.Health = .well, now: Timestamp) {
+        let wasShut = origins.isShut(origin)
+        origins[origin].gate.answered(health)
+        // An origin on this machine proves nothing about the network.
+        if wasShut, !origin.isLoopback { actions.append(.gate(origin, isShut: false)) }
+        // After a restart the gate is open though the incident goes on.
+        incidents.originOpened(origin)
+        wakeWaiting(for: origin)
+    }
+
+    /// A connection to an origin stands. Whether the origin is well is not known yet, so its incident goes on.
+    mutating func originConnected(_ origin: Origin) {
+        let wasShut = origins.isShut(origin)
+        // mutant: slow-canary
+        origins[origin].gate.connected()
+        toDispatch.insert(origin)
+        guard wasShut, !origins.isShut(origin) else { return }
+        if !origin.isLoopback { actions.append(.gate(origin, isShut: false)) }
+        wakeWaiting(for: origin)
+    }
+
+    /// Lets everything that waits for a gate have its turn, as far as the gate admits.
+    mutating func wakeWaiting(for origin: Origin) {
+        for place in origins[origin].popWaiting() where entries.isCurrent(place) {
+            makeEligible(place.id, by: .reachability)
+            // Behind a parent proxy there are others than this one.
+            if let own = entries[place.id]?.origin { toDispatch.insert(own) }
+        }
+        originChanged(origin)
+    }
+
+    // MARK: Parent proxies
+
+    /// Whether the parent proxy of an entry lets it go.
+    func parentProxyAdmits(_ gate: Origin?, now: Timestamp) -> Bool {
+        guard let gate, let state = origins.states[gate] else { return true }
+        if state.gate.isShut { return state.gate.admits(underWay: state.underWay, freshUnderWay: 0, now: now) }
+        return state.gate.isFullyOpen || state.underWay < state.gate.window
+    }
+
+    /// The gate that keeps an entry: that of its parent proxy before that of its origin. Nil: none does.
+    func shutGate(before entry: Entry) -> Origin? {
+        if let gate = entry.parentProxyGate, origins.isShut(gate) { return gate }
+        return origins.isShut(entry.origin) ? entry.origin : nil
+    }
+
+    /// Whether no attempt is under way that tests the shut gates before an entry.
+    func isUntried(_ entry: Entry) -> Bool {
+        if let gate = entry.parentProxyGate, origins.isShut(gate), origins[gate].underWay > 0 { return false }
+        return !origins.isShut(entry.origin) || origins[entry.origin].underWay == 0
+    }
+
+    /// Puts an entry aside whose turn has come, until its parent proxy lets one go.
+    mutating func putAside(_ place: EntryPlace, of entry: Entry, behind gate: Origin) {
+        origins[gate].addEligible(place, of: entry, isAskedFor: entry.isAttemptAskedFor)
+        origins[gate].dropStalePlaces { entries.isCurrent($0) }
+    }
+
+    /// Has entries that were put aside take their turn at their origins, as far as the parent proxy admits.
+    mutating func dispatch(through gate: Origin, now: Timestamp) {
+        // A gate whose last entry has left is not known, and has nobody to let go.
+        guard origins.isKnown(gate) else { return }
+        while parentProxyAdmits(gate, now: now), let place = origins[gate].popNext() {
+            guard entries.isCurrent(place), let entry = entries[place.id] else { continue }
+            makeEligibleAgain(place.id, by: entry.eligibleBy ?? (origins.isShut(gate) ? .canary : .reachability))
+            dispatch(entry.origin, now: now)
+        }
+    }
+
+    /// An entry joins those that go through a parent proxy.
+    mutating func joinParentProxy(_ gate: Origin?, _ policy: Policy, now: Timestamp) {
+        guard let gate else { return }
+        origins[gate].joinedThrough(policy)
+        limitCanaryDelay(of: gate, now: now)
+        originChanged(gate)
+    }
+
+    mutating func leaveParentProxy(_ gate: Origin?, _ policy: Policy) {
+        guard let gate else { return }
+        origins[gate].leftThrough(policy)
+        originChanged(gate)
+    }
+
+    /// The attempt that has begun goes through another parent proxy than was known when it was decided.
+    mutating func attemptGoes(_ id: EntryID, through gate: Origin?) {
+        guard case .attempting(var attempt)? = entries[id]?.fullState else { return }
+        attempt.parentProxyGate = gate
+        entries[id]?.fullState = .attempting(attempt)
+    }
+
+    /// Evidence that the parent proxy of an attempt was reached: the connection to it stood.
+    ///
+    /// - Parameter isAnswered: Whether the proxy, or the origin behind it, said anything.
+    mutating func parentProxyReached(_ gate: Origin?, isAnswered: Bool, now: Timestamp) {
+        guard let gate, origins.isKnown(gate) else { return }
+        if isAnswered { originOpened(gate, now: now) } else { originConnected(gate) }
+    }
+
+    // MARK: Incidents
+
     /// Changes of an incident are gathered this long before they are reported, so that an outage of ten thousand
     /// requests is not ten thousand times ten thousand reports. Default: 250 ms.
     private static let incidentGathering: Duration = .milliseconds(250)
 
     /// Whether an entry waits because something is away.
-    func waitsForWhatIsAway(_ entry: Entry) -> Bool {
+    private func waitsForWhatIsAway(_ entry: Entry) -> Bool {
         guard entry.state == .waiting else { return false }
         // mutant: offline-outside
         return mode == .offline || shutGate(before: entry) != nil || strays.isAfterRestart && hasOutage(entry.origin)
@@ -15,8 +177,6 @@ extension Schedule {
     private func hasOutage(_ origin: Origin) -> Bool {
         incidents.idByTopic[.init(kind: .outage, scope: .origin(origin))] != nil
     }
-
-    // MARK: Joining and leaving
 
     /// The entry has another state. An undecided entry leaves its outage and joins a decision, unless the outage used up its attempts.
     /// An entry that is no longer undecided leaves its decision.
@@ -121,8 +281,6 @@ extension Schedule {
         touch(incident, now: now)
     }
 
-    // MARK: Reports
-
     /// Has the changes of the incident reported soon.
     mutating func touchIncident(of id: EntryID, now: Timestamp) { touch(entries[id]?.incident, now: now) }
 
@@ -130,8 +288,6 @@ extension Schedule {
         guard let incident, incidents.touch(incident) else { return }
         timers.add(.incident(incident), at: now + Self.incidentGathering)
     }
-
-    // MARK: Out of attempts
 
     /// The entry has used up its attempts and asks. The others of its rule that wait for the same origin ask with it.
     mutating func incidentExhausted(of id: EntryID, now: Timestamp) {
@@ -147,8 +303,6 @@ extension Schedule {
         transition(id, to: .undecided(.exhausted), now: now)
     }
 
-    // MARK: Strays
-
     /// A gate was shut, or a person went offline: what waits for it joins its incident.
     mutating func lookForStrays() { strays.lookAtAll(entries.inOrder()) }
 
@@ -159,13 +313,6 @@ extension Schedule {
         strays.isAfterRestart = true
         lookForStrays()
     }
-
-    /// The members of an incident, in the order of their arrival.
-    func members(of id: IncidentID) -> [EntryID] {
-        entries.inOrder(Set((incidents[id]?.joined ?? []).filter { entries.isMember($0, of: id) }))
-    }
-
-    // MARK: Due times
 
     /// A waiting entry has another place, or is in another incident.
     ///
@@ -187,32 +334,6 @@ extension Schedule {
             entries.show(id) { $0.incident == incident && $0.dueAt == dueAt && $0.state == .waiting && !$0.isBlocked } ?? false
         }
     }
-
-    /// When the first member of an incident goes by itself; nil when none does.
-    func nextAttempt(in incident: Incidents.IncidentState, _ tally: IncidentTally, now: Timestamp) -> Timestamp? {
-        guard mode != .offline, !tally.isManualOnly else { return nil }
-        let isCurrent = isDue(in: incident.id)
-        var dues = incident.dues
-        var (due, tries): (Timestamp?, Int) = (nil, 0)
-        // The first may be kept back without an end in sight, by a portal or for want of budget; of very many a few are looked at.
-        while due == nil, tries < Self.dueTriesMax, let first = dues.first {
-            if isCurrent(first.value, first.key), let entry = entries[first.value] {
-                due = wait(of: entry, now: now).1
-                tries += 1
-            }
-            if due == nil { _ = dues.popFirst() }
-        }
-        guard !pauses.isBehindPortal, pauses.storePauseEnd == nil else { return due }
-        // The one that is due first need not be woken by its gate; another one goes as its canary then.
-        for way in tally.ways.keys {
-            let gate = way.parentProxyGate.flatMap { origins.isShut($0) ? $0 : nil } ?? (origins.isShut(way.origin) ? way.origin : nil)
-            if let canaryAt = gate.flatMap({ origins.canaryAt($0) }) { due = min(due ?? .distantFuture, max(canaryAt, now)) }
-        }
-        return due
-    }
-
-    /// Most members of which it is looked at when they go. Default: 16.
-    private static let dueTriesMax = 16
 }
 
 /// Entries that may have to join the incident of what they wait for. They are looked at in portions: there may be very many.
@@ -251,4 +372,9 @@ struct Strays: Sendable {
         if left == 0 { (order, next) = ([], 0) }
         return taken
     }
+}
+
+extension Failure {
+    /// Whether it says that the parent proxy could be reached.
+    var provesParentProxy: Bool { kind != .parentProxyUnreachable && !isOurOwn && (kind == .parentProxyDenied || phase >= .connecting) }
 }

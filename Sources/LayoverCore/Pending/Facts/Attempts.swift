@@ -1,0 +1,141 @@
+/// The body of an entry's request has arrived whole.
+package struct BodyCompleted: PostedFact {
+    let id: EntryID
+    let byteCount: Int
+    let isReplayable: Bool
+
+    package init(of id: EntryID, byteCount: Int, isReplayable: Bool) {
+        self.id = id
+        self.byteCount = byteCount
+        self.isReplayable = isReplayable
+    }
+
+    package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
+        guard let entry = set.entries[id], entry.requestByteCount != byteCount || entry.isBodyReplayable != isReplayable
+        else { return }
+        set.change(id) { entry in
+            entry.requestByteCount = byteCount
+            entry.isBodyReplayable = isReplayable
+        }
+        set.takePlacesOfOlderPuts(id, now: now)
+        // A request that leaves the window as a big one has to be counted in it as one. A request without a client is in no window.
+        guard entry.state == .attempting, !entry.isUnattended, set.entries[id]?.isBig != entry.isBig else { return }
+        for gate in [entry.origin, entry.parentProxyGate].compactMap({ $0 }) { set.origins[gate].grewBig() }
+    }
+}
+
+/// The attempt that begins goes through another parent proxy than was known when it was decided, or through none.
+package struct AttemptParentProxyChanged: PostedFact {
+    let id: EntryID
+    let gate: Origin?
+
+    package init(_ id: EntryID, _ gate: Origin?) {
+        self.id = id
+        self.gate = gate
+    }
+
+    package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
+        set.attemptGoes(id, through: gate)
+    }
+}
+
+/// The connection of an entry's attempt stands, TLS included, and the request is about to be sent.
+package struct AttemptConnected: PostedFact {
+    let id: EntryID
+
+    package init(_ id: EntryID) { self.id = id }
+
+    package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
+        guard let entry = set.entries[id], let attempt = entry.attempt else { return }
+        set.parentProxyReached(attempt.parentProxyGate, isAnswered: false, now: now)
+        // A parent proxy takes requests over plain http itself. A connection to the proxy then shows nothing about the origin.
+        if attempt.parentProxyGate == nil || entry.origin.scheme != .http { set.originConnected(entry.origin) }
+    }
+}
+
+/// A response head came back for an entry's attempt, or its CONNECT stands.
+package struct AttemptAnswered: PendingFact {
+    package let id: EntryID
+    package let tally: AttemptTally
+
+    package init(_ id: EntryID, _ tally: AttemptTally) {
+        self.id = id
+        self.tally = tally
+    }
+
+    package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
+        guard let entry = set.entries[id], case .attempting(var attempt) = entry.fullState else { return }
+        set.entries[id]?.count(tally)
+        set.entries[id]?.isNeverSent = false
+        attempt.isAnswered = true
+        set.entries[id]?.fullState = .attempting(attempt)
+        // Its client waits no longer. Of a ticket people are told at its end, which comes soon.
+        if entry.ticket == nil { set.actions.append(.report(.changed, id)) }
+        set.origins[entry.origin].changePause(of: entry) { $0.answered($1, now: now) }
+        // It waits no longer, however long its response or its tunnel goes on.
+        set.leaveIncident(id, now: now)
+        set.parentProxyReached(attempt.parentProxyGate, isAnswered: true, now: now)
+        set.originOpened(entry.origin, now: now)
+    }
+}
+
+/// An attempt ended before anything was sent: the request cannot be made complete, or must not be sent.
+package struct RequestNotSendable: PendingFact {
+    package let id: EntryID
+    let why: UndecidedReason
+    let failure: Failure?
+    let tally: AttemptTally
+
+    /// - Parameter failure: Nil where the last one says it all.
+    package init(_ id: EntryID, why: UndecidedReason, failure: Failure?, _ tally: AttemptTally) {
+        self.id = id
+        self.why = why
+        self.failure = failure
+        self.tally = tally
+    }
+
+    package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
+        guard set.entries[id]?.state == .attempting else { return }
+        set.entries[id]?.amend { entry in
+            entry.count(tally)
+            entry.failed(failure, at: now)
+        }
+        set.ask(id, why, now: now)
+    }
+}
+
+/// The exchange of an entry came to its end on its loop.
+package struct ExchangeEnded: PendingFact {
+    package let id: EntryID
+    let state: EntryState
+    package let failure: Failure?
+    let status: Int?
+    package let tally: AttemptTally
+
+    /// - Parameter status: Of the response that was kept. Nil: there is none.
+    package init(_ id: EntryID, as state: EntryState, failure: Failure? = nil, status: Int? = nil, _ tally: AttemptTally) {
+        self.id = id
+        self.state = state
+        self.failure = failure
+        self.status = status
+        self.tally = tally
+    }
+
+    package func apply(to set: inout PendingSet, now: Timestamp, using generator: inout some RandomNumberGenerator) {
+        guard let entry = set.entries[id] else { return }
+        set.entries[id]?.amend { entry in
+            entry.count(tally)
+            if let status { entry.ticket?.status = status }
+            entry.failed(failure, at: now)
+            if let failure, state == .delivered { entry.attempts.lastBrokeOff(failure, at: now) }
+        }
+        set.transition(id, to: .ended(state), now: now)
+        // Without an attempt under way the failure is an old one, which the gate knows already. A failure that says nothing about the
+        // way (for example a bad certificate) does not delay the next canary.
+        guard let failure, let attempt = entry.attempt, failure.shutsGate || failure.evidence == .maybeApplied
+        else { return }
+        set.learn(
+            from: failure, of: (entry.policy, entry.origin, attempt.parentProxyGate), shutsGate: failure.shutsGate,
+            isFromCanary: attempt.isCanary, now: now, using: &generator)
+    }
+}

@@ -1,0 +1,96 @@
+import Retry
+
+/// A request asks to join: its attempt failed, or its loop knows the gate to be shut.
+package struct ParkRequested: JoiningFact {
+    package let new: NewEntry
+
+    package init(_ new: NewEntry) { self.new = new }
+
+    package func apply(to set: inout PendingSet, now: Timestamp, using generator: inout some RandomNumberGenerator) {
+        guard set.entries[new.id] == nil else { return }
+        if let refusal = refusal(by: set) { return set.actions.append(refusal) }
+        var entry = set.admission.entry(new, sequence: set.admission.nextSequence(), now: now)
+        if let reason = RetriedStatus(parking: new.parking, now: now).apply(to: &entry, &set) {
+            return set.actions.append(.deliverResponse(new.id, reason))
+        }
+        set.join(entry, after: new.failure, now: now)
+        let attempt = new.failure.map { FailureEffects(failure: $0, parking: new.parking, now: now) }
+        if attempt?.leavesParentProxy(new.attemptParentProxyGate, for: new.parentProxyGate) == true {
+            set.changeParentProxyOutage(new.id, now: now)
+        } else {
+            set.changeIncident(of: new.id, after: new.parking, now: now)
+        }
+        set.notePut(new.id, supersedes: new.parking.asks == nil, now: now)
+        if let attempt {
+            attempt.apply(toNew: entry, through: new.attemptParentProxyGate, in: &set, using: &generator)
+        } else {
+            set.admitFresh(new.id, now: now)
+        }
+    }
+
+    /// What the exchange is told instead of joining. Nil: it joins.
+    private func refusal(by set: PendingSet) -> PendingAction? {
+        if set.isDraining { return .end(new.id, .draining) }
+        if set.isFull { return .refuse(new.id, limit: "limits.entries", value: set.limits.entryCountMax) }
+        if !new.isRefresh, set.heldCount >= set.limits.heldClientCountMax {
+            return .refuse(new.id, limit: "limits.heldClients", value: set.limits.heldClientCountMax)
+        }
+        return nil
+    }
+}
+
+/// A request joins whose first attempt is under way: it is about to become a ticket, or its client is gone. The attempt goes on.
+package struct JoinedDuringAttempt: JoiningFact {
+    package let new: NewEntry
+
+    package init(_ new: NewEntry) { self.new = new }
+
+    package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
+        guard set.entries[new.id] == nil else { return }
+        var entry = set.admission.entry(new, sequence: set.admission.nextSequence(), now: now)
+        let attempt = Entry.Attempt(startedAt: new.request.createdAt, parentProxyGate: new.attemptParentProxyGate)
+        if new.unattendedFor == nil {
+            set.join(entry, now: now)
+            set.notePut(new.id, supersedes: false, now: now)
+            set.entries[new.id]?.isNeverSent = false
+            return set.transition(new.id, to: .attempting(attempt), now: now)
+        }
+        entry.fullState = .attempting(attempt)
+        entry.isNeverSent = false
+        // The request was in no lane, and no other waited for it.
+        entry.lane = nil
+        set.entries[entry.id] = entry
+        set.actions.append(.report(.parked, entry.id))
+        set.beginUnattended(entry.id, now: now)
+    }
+}
+
+/// A ticket that was admitted is on disk.
+package struct NewTicketStored: PendingFact {
+    let new: NewEntry
+    let sequence: Int
+    let isOrphan: Bool
+
+    /// - Parameter isOrphan: Whether a ticket that it depends on has ended without being delivered.
+    package init(_ new: NewEntry, sequence: Int, isOrphan: Bool = false) {
+        self.new = new
+        self.sequence = sequence
+        self.isOrphan = isOrphan
+    }
+
+    package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
+        set.admission.decided()
+        guard set.entries[new.id] == nil else { return }
+        let entry = set.admission.entry(new, sequence: sequence, now: now)
+        let isDependable = set.join(entry, now: now)
+        if set.shutGate(before: entry) != nil {
+            set.joinIncident(.outage, new.id, now: now)
+        }
+        if isOrphan || !isDependable {
+            set.parentFailed(of: new.id, now: now)
+        } else {
+            set.notePut(new.id, supersedes: true, now: now)
+            set.admitFresh(new.id, now: now)
+        }
+    }
+}

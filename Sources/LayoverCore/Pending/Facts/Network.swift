@@ -1,0 +1,109 @@
+/// A request that is not in the set got a response from an origin.
+package struct OriginAnswered: PostedFact {
+    let origin: Origin
+
+    package init(_ origin: Origin) { self.origin = origin }
+
+    package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
+        if set.origins.isKnown(origin) { set.originOpened(origin, now: now) }
+    }
+}
+
+/// An origin wants to be left alone by the requests of a policy: a response says so that is delivered.
+package struct OriginPaused: PostedFact {
+    let origin: Origin
+    let policy: Policy
+    let wait: Duration
+
+    package init(_ origin: Origin, for policy: Policy, _ wait: Duration) {
+        self.origin = origin
+        self.policy = policy
+        self.wait = wait
+    }
+
+    package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
+        set.pause(origin, for: policy, wait, now: now)
+    }
+}
+
+/// Fresh attempts to a watched origin began or ended. They count in its window, and never wait for it.
+package struct FreshAttemptCountChanged: PostedFact {
+    let origin: Origin
+    let difference: Int
+
+    package init(_ origin: Origin, by difference: Int) {
+        self.origin = origin
+        self.difference = difference
+    }
+
+    package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
+        guard set.origins.isKnown(origin) else { return }
+        set.origins[origin].freshChanged(by: difference)
+        set.toDispatch.insert(origin)
+    }
+}
+
+/// Something says that an origin may be back: its canary need not wait any longer. It is the one that would go first if all could,
+/// not the one that would be due first.
+package struct OriginMayBeReachable: PendingFact {
+    let origin: Origin
+
+    package init(_ origin: Origin) { self.origin = origin }
+
+    package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
+        guard set.origins.isShut(origin) else { return }
+        set.origins[origin].gate.mayBeReachable(now: now)
+        // Behind a parent proxy each origin has its own order.
+        if origin.scheme != .parentProxy { set.wakeWaiting(for: origin) }
+        set.toDispatch.insert(origin)
+    }
+}
+
+/// Something says that ways may be open which were not: the network changed, or an admin said so.
+package struct NetworkMayBeReachable: PendingFact {
+    package init() {}
+
+    package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
+        set.wakeAll(now: now)
+    }
+}
+
+/// A captive portal began or ceased to answer for every origin.
+package struct PortalChanged: PendingFact {
+    let isBehindPortal: Bool
+
+    package init(isBehindPortal: Bool) { self.isBehindPortal = isBehindPortal }
+
+    package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
+        guard isBehindPortal != set.isBehindPortal else { return }
+        guard !isBehindPortal else { return set.pauses.portalCame() }
+        // What was put aside goes on.
+        let kept = set.pauses.portalLeft().sorted { set.isBefore($0.id, $1.id) }
+        for place in kept where set.entries.isCurrent(place) {
+            set.makeEligibleAgain(place.id, by: .reachability)
+            if let origin = set.entries[place.id]?.origin { set.toDispatch.insert(origin) }
+        }
+    }
+}
+
+/// An admin changed the mode. In mode `offline` attempts that have sent nothing wait, too.
+package struct ModeChanged: PendingFact {
+    let mode: ReachabilityMode
+    let cuts: Bool
+
+    /// - Parameter cuts: Whether all attempts under way are aborted, whatever they have sent.
+    package init(to mode: ReachabilityMode, cuts: Bool = false) {
+        self.mode = mode
+        self.cuts = cuts
+    }
+
+    package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
+        guard mode != set.mode || cuts else { return }
+        set.mode = mode
+        guard mode == .offline else { return set.wakeAll(now: now) }
+        set.lookForStrays()
+        for id in set.entries.idsInOrder where set.entries[id]?.state == .attempting {
+            if cuts { set.actions.append(.abortAttempt(id, isCommanded: true)) } else { set.abandonAttempt(of: id) }
+        }
+    }
+}

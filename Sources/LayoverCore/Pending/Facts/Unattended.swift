@@ -1,0 +1,71 @@
+/// The client of an entry is gone, and its attempt goes on because it may have been applied.
+package struct AttemptBecameUnattended: PostedFact {
+    let id: EntryID
+    let limit: Duration
+
+    /// - Parameter limit: How long the attempt may go on.
+    package init(_ id: EntryID, for limit: Duration) {
+        self.id = id
+        self.limit = limit
+    }
+
+    package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
+        guard let entry = set.entries[id], case .attempting(var attempt) = entry.fullState, case .client = entry.owner else { return }
+        set.leaveOrigin(entry)
+        set.leaveIncident(id, now: now)
+        (attempt.isCanary, attempt.pause) = (false, .none)
+        set.entries[id]?.amend { entry in
+            entry.fullState = .attempting(attempt)
+            entry.owner = .nobody
+            entry.client.isConnected = false
+            entry.expiresAt = now + limit
+        }
+        set.change(id)
+        set.originChanged(entry.origin)
+        set.beginUnattended(id, now: now)
+    }
+}
+
+/// It is known whether others with the key of an entry wait for its outcome: the reply to `lookForOthers`. An entry that others wait for
+/// goes on, and is asked about again.
+package struct OthersLookedFor: PostedFact {
+    let id: EntryID
+    let doWait: Bool
+
+    package init(_ id: EntryID, doWait: Bool) {
+        self.id = id
+        self.doWait = doWait
+    }
+
+    package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
+        guard let entry = set.entries[id], entry.isAwaitedByOthers else { return }
+        guard doWait else { return set.endUnattended(id, now: now) }
+        // The limit of 0 is for work that is wanted by nobody.
+        let limit = entry.policy.unattendedMax
+        set.change(id) { $0.goesOnUnattended(for: limit > .zero ? limit : Policy.standard.unattendedMax, from: now) }
+        set.watchDeadlines(of: id, now: now)
+    }
+}
+
+/// The last request that waited for the outcome of an entry with its key has left: the time of the entry without a client begins.
+package struct OthersLeft: PostedFact {
+    let id: EntryID
+
+    package init(_ id: EntryID) { self.id = id }
+
+    package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
+        guard let entry = set.entries[id], entry.isAwaitedByOthers else { return }
+        set.change(id) { entry in
+            entry.owner = .nobody
+            entry.goesOnUnattended(for: entry.policy.unattendedMax, from: now)
+        }
+        set.beginUnattended(id, now: now)
+    }
+}
+
+extension Entry {
+    /// An entry that had others who waited lives no longer than `lifetime`.
+    fileprivate mutating func goesOnUnattended(for limit: Duration, from now: Timestamp) {
+        expiresAt = min(now + limit, parkedAt + policy.lifetime)
+    }
+}

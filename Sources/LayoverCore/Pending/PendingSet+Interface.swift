@@ -1,0 +1,373 @@
+/// What the engine and people read of the pending set, what people ask for, and what the engine notes that moves no entry. All else that
+/// happens is a `PendingFact`.
+extension PendingSet {
+    // MARK: Counts
+
+    /// Whether the store has refused a start record, so that tickets wait for it.
+    package var isPausedByStore: Bool { pauses.storePauseEnd != nil }
+    package var isBehindPortal: Bool { pauses.isBehindPortal }
+    /// Entries in the set, in no order.
+    package var liveEntries: some Collection<Entry> & Sendable { entries.values }
+    /// Entries that came to their end and are still remembered, in no order.
+    package var rememberedEntries: some Collection<Entry> & Sendable { history.all }
+    package var idsInOrder: [EntryID] { entries.idsInOrder }
+    package var count: Int { entries.count }
+    package var heldCount: Int { entries.heldCount }
+    /// Attempts that go on without a client.
+    package var unattendedCount: Int { entries.unattendedCount }
+    package func isLive(_ id: EntryID) -> Bool { entries[id] != nil }
+    /// Whether it is a ticket that is on disk.
+    package func isTicketAtRest(_ id: EntryID) -> Bool { entries[id].map { $0.ticket != nil && !$0.isBeingStored } ?? false }
+    /// Whether it is about to become a ticket.
+    package func isBeingStored(_ id: EntryID) -> Bool { entries[id]?.isBeingStored ?? false }
+    /// When `TimePassed` wants to be called next; nil while nothing is due.
+    package var nextWakeAt: Timestamp? { timers.nextAt }
+    package var shutOrigins: [Origin] { origins.shut }
+    /// Origins on this machine to which something would go if they listened: for `ListenerWatch`.
+    package var awaitedOnThisMachine: Set<Origin> { isAtRest ? [] : origins.awaitedOnThisMachine }
+    package var incidentCount: Int { incidents.count }
+
+    /// How many entries are in each live state.
+    package var counts: [EntryState: Int] {
+        let counted = entries.stateCounts
+        return Dictionary(uniqueKeysWithValues: EntryState.live.map { ($0, counted[$0] ?? 0) })
+    }
+
+    /// Since when the request waits for a person that has done so longest; nil where none does.
+    package var undecidedSince: Timestamp? {
+        guard counts[.undecided] ?? 0 > 0 else { return nil }
+        return entries.values.lazy.filter { $0.state == .undecided }.map { max($0.parkedAt, $0.lastFailureAt ?? $0.parkedAt) }.min()
+    }
+
+    // MARK: Entries
+
+    /// The entry as it stands at a moment, live or remembered. Nil: there is none.
+    package func entry(_ id: EntryID, now: Timestamp) -> Entry? {
+        guard let entry = entries[id] else { return history[id] }
+        return described(entry, now: now)
+    }
+
+    /// Fills in what depends on others: what it waits for and when it goes.
+    package func described(_ entry: Entry, now: Timestamp) -> Entry {
+        var entry = entry
+        var outlook = Outlook()
+        if entry.state == .waiting { (outlook.waitingFor, outlook.nextAttemptAt) = wait(of: entry, now: now) }
+        outlook.shutParentProxyGate = entry.parentProxyGate.flatMap { origins.isShut($0) ? $0 : nil }
+        outlook.willGo = willGo(entry, now: now)
+        outlook.waitingOn = waitingOn(entry, outlook.waitingFor)
+        entry.outlook = outlook
+        return entry
+    }
+
+    /// What a waiting entry waits for, and when it goes by itself.
+    private func wait(of entry: Entry, now: Timestamp) -> (WaitReason, Timestamp?) {
+        if let blocker = blocker(of: entry) { return (blocker, nil) }
+        if mode == .offline || pauses.keepsFromPortal(entry) { return (.network, nil) }
+        let gate = shutGate(before: entry)
+        let isShut = gate != nil
+        let pauseEnd = pauses.isPausedByStore(entry) ? pauses.storePauseEnd ?? now : now
+        let isFree = entry.eligibleBy != nil || isShut && entry.isWokenByOrigin
+        let mayGoAt = max(isFree ? now : entry.dueAt, pauseEnd)
+        if isShut { return (isNetworkAway ? .network : .origin, max(mayGoAt, gate.flatMap { origins.canaryAt($0) } ?? now)) }
+        let end = origins.pause(of: entry, now: now)?.end ?? now
+        if end > now, mayGoAt <= end { return (.pause, end) }
+        // After the end of a pause, and in want of the budget, it waits for others.
+        if entry.eligibleBy != nil, origins[entry.origin].keeps(entry, now: now) { return (.pause, nil) }
+        return (entry.eligibleBy == nil || pauseEnd > now ? .time : .turn, mayGoAt)
+    }
+
+    /// What the attempt that a person asked for waits for; nil if no one asked for one, and if it waits for a ticket that the
+    /// entry depends on (`WaitReason.parent`).
+    private func willGo(_ entry: Entry, now: Timestamp) -> WillGo? {
+        guard entry.isAttemptAskedFor else { return nil }
+        if entry.state == .attempting { return .now }
+        // Before the lane: offline, the requests before it do not go either.
+        if mode == .offline { return .modeEnds }
+        guard let blocker = blocker(of: entry) else {
+            return origins.pause(of: entry, now: now) == nil ? .windowOpens : .pauseEnds
+        }
+        if blocker == .parent { return nil }
+        // What no other request blocks is being written to disk.
+        return blocker == .lane ? .laneFree : .pauseEnds
+    }
+
+    /// The entry that has to be done before this one: the front of its lane, or the first of its parents.
+    private func waitingOn(_ entry: Entry, _ reason: WaitReason?) -> EntryID? {
+        switch reason {
+        case .lane: areLanesUnknown ? nil : entry.lane.flatMap { lanes.first(of: $0) }
+        case .parent: dependencies.parentsLeft[entry.id]?.min(by: isBefore)
+        case .time, .network, .origin, .turn, .pause, nil: nil
+        }
+    }
+
+    /// Whether one came before another.
+    func isBefore(_ one: EntryID, _ other: EntryID) -> Bool {
+        (entries[one]?.sequence ?? 0) < (entries[other]?.sequence ?? 0)
+    }
+
+    /// An honest guess of when it is worth while for the client of an entry to come back: the gate's next canary, or the end of the
+    /// pause that its origin asked for.
+    package func retryAfter(for entry: Entry, now: Timestamp) -> Duration? {
+        if let gate = entry.parentProxyGate, let at = origins.canaryAt(gate) { return max(.seconds(1), at - now) }
+        guard let state = origins.states[entry.origin] else { return nil }
+        let pauseEnd = state.pacings[entry.policy.name]?.pause?.end
+        guard let at = state.gate.isShut ? state.gate.canaryAt : pauseEnd else { return nil }
+        return max(.seconds(1), at - now)
+    }
+
+    // MARK: Lists
+
+    /// A page of the list, of what is in memory.
+    package mutating func page(of query: PendingQuery, now: Timestamp) -> PendingPage {
+        let places = places(of: query, now: now)
+        return query.page(of: places) { entry($0, now: now) }
+    }
+
+    /// The first places of the list, and one more if there is another page. In any other order than that of arrival, and where few
+    /// match, all entries are looked at.
+    package mutating func places(of query: PendingQuery, now: Timestamp) -> [ListedPlace] {
+        let states = query.filter.states
+        let hasFinal = states.contains(where: \.isFinal)
+        if query.sort.field == .parkedAt, let limit = query.limit, limit > 0, !hasFinal, entries.isMatchedByMost(query.filter) {
+            return entries.places(of: query, limit: limit, naming: naming)
+        }
+        let matcher = EntryMatcher(query.filter, naming)
+        var selection = PageSelection(query, naming)
+        if !states.allSatisfy(\.isFinal) {
+            let (set, isByTime) = (self, query.sort.field == .nextAttemptAt)
+            entries.forEach { entry in
+                guard matcher.matches(entry) else { return }
+                if isByTime { selection.add(set.described(entry, now: now)) } else { selection.add(entry) }
+            }
+        }
+        if hasFinal {
+            // The store lists those whose URL is cut here: by the whole URL they are found and sorted.
+            history.forEach { if !$0.request.isURLInStore, matcher.matches($0) { selection.add($0) } }
+        }
+        return selection.places()
+    }
+
+    /// The lanes that have live entries, in the order of their names.
+    package var laneViews: [LaneView] {
+        lanes.states.map { lane, state in
+            let first = lanes.first(of: lane).flatMap { entries[$0] }
+            let waitsForAPerson = first?.state == .held || first?.state == .undecided
+            return LaneView(
+                name: first?.shownLane ?? MaskedTicketIDs.target(lane), count: state.entryCount, first: first?.id,
+                firstState: first?.state, isBlocked: waitsForAPerson && state.entryCount > 1)
+        }.sorted { ($0.name, $0.count) < ($1.name, $1.count) }
+    }
+
+    /// The origins that entries wait for, or whose gate is not open, in the order of their names.
+    package var originViews: [OriginView] { origins.inOrder.map { OriginView($0, origins[$0]) } }
+
+    // MARK: Incidents
+
+    /// The open incidents, oldest first.
+    package func incidents(now: Timestamp) -> [Incident] {
+        incidents.states.values.map { view(of: $0, now: now) }
+            .sorted { ($0.since, $0.id.description) < ($1.since, $1.id.description) }
+    }
+
+    package func incident(_ id: IncidentID, now: Timestamp) -> Incident? {
+        incidents[id].map { view(of: $0, now: now) }
+    }
+
+    func view(of incident: Incidents.IncidentState, now: Timestamp) -> Incident {
+        let tally = entries.incidentTallies[incident.id] ?? IncidentTally()
+        return Incident(incident, tally, nextAttemptAt: nextAttempt(in: incident, tally, now: now))
+    }
+
+    /// The members of an incident, in the order of their arrival.
+    func members(of id: IncidentID) -> [EntryID] {
+        entries.inOrder(Set((incidents[id]?.joined ?? []).filter { entries.isMember($0, of: id) }))
+    }
+
+    /// Most members of which it is looked at when they go. Default: 16.
+    private static let dueTriesMax = 16
+
+    /// When the first member of an incident goes by itself; nil when none does.
+    private func nextAttempt(in incident: Incidents.IncidentState, _ tally: IncidentTally, now: Timestamp) -> Timestamp? {
+        guard mode != .offline, !tally.isManualOnly else { return nil }
+        let isCurrent = isDue(in: incident.id)
+        var dues = incident.dues
+        var (due, tries): (Timestamp?, Int) = (nil, 0)
+        // The first may be kept back without an end in sight, by a portal or for want of budget; of very many a few are looked at.
+        while due == nil, tries < Self.dueTriesMax, let first = dues.first {
+            if isCurrent(first.value, first.key), let entry = entries[first.value] {
+                due = wait(of: entry, now: now).1
+                tries += 1
+            }
+            if due == nil { _ = dues.popFirst() }
+        }
+        guard !pauses.isBehindPortal, pauses.storePauseEnd == nil else { return due }
+        // The one that is due first need not be woken by its gate; another one goes as its canary then.
+        for way in tally.ways.keys {
+            let gate = way.parentProxyGate.flatMap { origins.isShut($0) ? $0 : nil } ?? (origins.isShut(way.origin) ? way.origin : nil)
+            if let canaryAt = gate.flatMap({ origins.canaryAt($0) }) { due = min(due ?? .distantFuture, max(canaryAt, now)) }
+        }
+        return due
+    }
+
+    // MARK: Tickets
+
+    /// What is to be kept of a ticket as it stands now, live or remembered; nil if it is none.
+    package func record(of id: EntryID) -> TicketRecord? {
+        guard let entry = entries[id] ?? history[id], let ticket = entry.ticket else { return nil }
+        var record = TicketRecord(entry, ticket)
+        record.excusedParents = dependencies.excusedParents(of: id)
+        return record
+    }
+
+    /// Asks for room for a ticket. What is granted is taken by `NewTicketStored` or given back by `notAccepted`.
+    ///
+    /// - Returns: The sequence of the new ticket, or the limit that forbids it.
+    package mutating func admitTicket() -> TicketAdmission {
+        if isDraining { return .draining }
+        if isFull { return .refused(limit: "limits.entries", value: limits.entryCountMax) }
+        return .admitted(sequence: admission.admitTicket())
+    }
+
+    /// An admitted ticket could not be stored, or was there before.
+    package mutating func notAccepted() { admission.decided() }
+
+    /// An entry whose client waits on its connection is to become a ticket. Nothing is done with it until that is
+    /// on disk; an attempt under way goes on.
+    ///
+    /// - Parameter counts: Those of its exchange, the attempt under way included; nil: there is none.
+    /// - Returns: The record to store; nil if the entry is gone, or is one already.
+    package mutating func willStore(
+        _ id: EntryID, as ticket: TicketFacts, counts: AttemptCounts? = nil, now: Timestamp
+    ) -> TicketRecord? {
+        guard let entry = entries[id], entry.ticket == nil else { return nil }
+        becameAttended(id, now: now)
+        entries[id]?.ticket = ticket
+        entries[id]?.owner = .clientUntilStored
+        if entry.state == .waiting { block(id, isAskedFor: entry.eligibleBy == .admin) }
+        // Whether they were all delivered is looked at when it is on disk.
+        _ = joinParents(id)
+        var record = record(of: id)
+        record?.expiresAt = entry.ticketDeadline
+        if let counts { record?.counts = counts }
+        return record
+    }
+
+    /// The client of an entry has left, and the entry cannot go on without it. It ends with the attempt under way, or at once.
+    package mutating func notAdopted(_ id: EntryID, _ obstacle: AdoptionObstacle) {
+        entries[id]?.adoptionObstacle = obstacle
+        if case .client = entries[id]?.owner { entries[id]?.owner = .client(.none) }
+    }
+
+    /// What the attempt of an entry proved that has ended meanwhile. It changes nothing but what is known: the state
+    /// stays, and no other entry moves.
+    ///
+    /// - Parameters:
+    ///   - failure: Nil where the attempt was answered.
+    ///   - tally: The attempts of the exchange, with the one that was cut off: when the entry ended, that was not counted.
+    package mutating func recorded(_ failure: Failure?, _ tally: AttemptTally, of id: EntryID, now: Timestamp) {
+        history.change(id) { $0.addLateEvidence(failure, tally, at: now) }
+    }
+
+    /// The end of a ticket is on disk: its row has the URL, and memory needs only the beginning of it.
+    package mutating func urlIsStored(of id: EntryID) { history.urlIsStored(of: id) }
+
+    /// Whether `urlIsStored(of:)` cuts that URL.
+    package static func cutsURL(_ url: String) -> Bool { url.utf8.count > EntryHistory.ticketURLByteCountMax }
+
+    /// Sequences up to this one were used in an earlier run.
+    package mutating func skipSequences(to last: Int) { admission.skipSequences(to: last) }
+
+    /// The store of an earlier run is not open yet: entries with a lane wait until `RestoringEnded`.
+    package mutating func lanesAreUnknown() { areLanesUnknown = true }
+
+    /// Portions of tickets of an earlier run are about to come: nothing starts until `RestoringEnded`.
+    package mutating func restoringBegan() { isRestoring = true }
+
+    // MARK: Reloads
+
+    /// A reload has new routes. `rerouteSome` looks up the route of each ticket, in portions, and is called until `isRerouting` is false.
+    /// The route of a ticket whose turn comes before is looked up at that moment.
+    ///
+    /// - Parameter find: Finds the route of a ticket in the new configuration. It must depend on nothing else.
+    package mutating func reloaded(_ find: @escaping @Sendable (TicketRecord) -> TicketRoute) {
+        // One byte keeps an entry small. A ticket that missed 255 reloads in a row, each cut off by the next, would count as rerouted.
+        reloadCount = reloadCount == .max ? 1 : reloadCount + 1
+        rerouting = Rerouting(number: reloadCount, entries.inOrder(), find: find)
+    }
+
+    package var isRerouting: Bool { rerouting != nil }
+
+    package mutating func rerouteSome(_ count: Int, now: Timestamp) -> [PendingAction] {
+        for item in rerouting?.takePortion(count) ?? [] { rerouteIfStale(item.id, now: now) }
+        if rerouting?.isOver == true { rerouting = nil }
+        return finishFact(now: now)
+    }
+
+    // MARK: Commands
+
+    private func missing(_ id: EntryID) -> EntryCommandResult { history[id] == nil ? .unknown : .conflict }
+
+    /// A person steers one entry.
+    ///
+    /// - Parameters:
+    ///   - revision: The revision the caller saw; nil when any will do.
+    ///   - acknowledgement: `EntryCommand.duplicateRisk` for `force`; others need none.
+    ///   - outcome: What is known of the outcome, for `settle`.
+    package mutating func commanded(
+        _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, by author: CommandAuthor = .loopback,
+        reason: String? = nil, acknowledgement: String? = nil, outcome: Settlement.Outcome = .init(), now: Timestamp
+    ) -> (EntryCommandResult, [PendingAction]) {
+        guard let entry = entries[id] else { return (missing(id), []) }
+        if let revision, revision != entry.revision { return (.stale, []) }
+        guard entry.actions.contains(command) else { return (.conflict, []) }
+        // mutant: no-acknowledgement
+        if command == .force, acknowledgement != EntryCommand.duplicateRisk { return (.unacknowledged, []) }
+        command.apply(to: entry, by: author, reason: reason, outcome: outcome, &self, now: now)
+        return (.done, finishFact(now: now))
+    }
+
+    /// A person steers several entries, in the order given.
+    ///
+    /// Several entries are cancelled as one fact. Otherwise each cancelled entry would make room for the next one of the list, whose
+    /// attempt would start only to be cut off.
+    package mutating func commanded(
+        _ command: EntryCommand, each ids: some Collection<EntryID>, by author: CommandAuthor = .loopback, reason: String? = nil,
+        now: Timestamp
+    ) -> ([EntryCommandResult], [PendingAction]) {
+        guard command == .cancel else {
+            let done = ids.map { commanded(command, $0, by: author, reason: reason, now: now) }
+            return (done.map(\.0), done.flatMap(\.1))
+        }
+        var results: [EntryCommandResult] = []
+        for id in ids {
+            let entry = entries[id]
+            results.append(entry == nil ? missing(id) : .done)
+            if let entry { command.apply(to: entry, by: author, reason: reason, &self, now: now) }
+        }
+        return (results, finishFact(now: now))
+    }
+
+    /// A person retries or gives up everything that waits in an incident.
+    package mutating func commanded(
+        _ command: EntryCommand, incident id: IncidentID, by author: CommandAuthor = .loopback, reason: String? = nil,
+        now: Timestamp
+    ) -> (EntryCommandResult, [PendingAction]) {
+        guard let incident = incidents[id] else { return (.unknown, []) }
+        guard view(of: incident, now: now).actions.contains(command) else { return (.conflict, []) }
+        let members = members(of: id)
+        return (.done, commanded(command, each: members, by: author, reason: reason, now: now).1)
+    }
+
+    /// A person changes the priority, the deadline or the lane of an entry.
+    ///
+    /// - Parameter revision: The revision the caller saw; nil when any will do.
+    package mutating func patched(
+        _ id: EntryID, _ patch: EntryPatch, revision: Int? = nil, now: Timestamp
+    ) -> (EntryCommandResult, [PendingAction]) {
+        guard let entry = entries[id] else { return (missing(id), []) }
+        if let revision, revision != entry.revision { return (.stale, []) }
+        guard patch.fits(entry) else { return (.conflict, []) }
+        patch.apply(to: entry, &self, now: now)
+        return (.done, finishFact(now: now))
+    }
+}
