@@ -70,14 +70,17 @@ let package = Package(
         .target(name: "LayoverHTTP", dependencies: ["LayoverText", nioCore], swiftSettings: confined),
         .target(name: "LayoverCore", dependencies: ["LayoverText", "Retry"], swiftSettings: strict),
         .target(
-            name: "LayoverConfiguration", dependencies: ["LayoverCore", "LayoverPasswords", "LayoverText", "Retry"],
+            name: "LayoverConfiguration",
+            dependencies: ["LayoverCore", "LayoverCrypto", "LayoverPasswords", "LayoverText", "Retry"],
             swiftSettings: strict),
         .target(
             name: "LayoverEngine",
             dependencies: ["LayoverCore", "LayoverHTTP", "LayoverText", "Retry", nioCore, nioPosix, logging],
             swiftSettings: confined),
         .target(
-            name: "LayoverTLS", dependencies: ["COpenSSL", "LayoverCore", "LayoverText", nioCore, nioPosix], swiftSettings: confined),
+            name: "LayoverTLS",
+            dependencies: ["COpenSSL", "LayoverCore", "LayoverCrypto", "LayoverText", nioCore, nioPosix],
+            swiftSettings: confined),
         .target(
             name: "LayoverTrust", dependencies: ["COpenSSL", "LayoverCrypto", "LayoverText"], swiftSettings: strict),
         .target(
@@ -125,7 +128,7 @@ let package = Package(
         .executableTarget(
             name: "layover",
             dependencies: [
-                "CLinux", "LayoverConfiguration", "LayoverCore", "LayoverEngine", "LayoverHTTP", "LayoverPasswords", "LayoverText",
+                "CLinux", "LayoverConfiguration", "LayoverCore", "LayoverCrypto", "LayoverEngine", "LayoverHTTP", "LayoverPasswords", "LayoverText",
                 "LayoverUpstream", "LayoverDirect", "LayoverTLS", "LayoverTrust", "LayoverMonitor", "LayoverStore", "LayoverCache", "LayoverProxy", "LayoverAdmin", nioCore, nioPosix,
                 nioHTTP1, logging,
                 lifecycle, signals, arguments,

@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import GRDB
 package import LayoverCore
+import LayoverCrypto
 package import LayoverEngine
 
 /// The embedded store: one SQLite database, one folder of big bodies, one key file.
@@ -34,7 +35,7 @@ package final class SQLiteStore: PendingStore {
         self.path = path
         self.naming = naming
         bodyByteCountAtStart = bodyByteCount
-        folder = PrivateFile.folder(of: path)
+        folder = PrivateFolder.of(path)
         self.pool = pool
         self.sealing = sealing
         self.writer = writer

@@ -14,13 +14,13 @@ TARGET = re.compile(r"\.(?:target|executableTarget)\(\s*name:\s*\"(\w+)\"")
 IMPORTS = {
     "Retry": {"Synchronization"},
     "LayoverText": set(),
-    "LayoverCrypto": {"COpenSSL", "Synchronization"},
+    "LayoverCrypto": {"COpenSSL", "Glibc", "Synchronization"},
     "LayoverPasswords": {"CCrypt", "Glibc", "LayoverCrypto"},
     "LayoverHTTP": {"LayoverText", "NIOCore"},
     "LayoverCore": {"LayoverText", "Retry"},
     "LayoverReplay": {"FoundationEssentials", "LayoverHTTP", "LayoverText", "NIOCore"},
-    "LayoverConfiguration": {"Foundation", "LayoverCore", "LayoverPasswords", "LayoverText", "Retry"},
-    "LayoverTLS": {"COpenSSL", "Glibc", "LayoverCore", "LayoverText", "NIOCore", "NIOPosix", "Synchronization"},
+    "LayoverConfiguration": {"Foundation", "LayoverCore", "LayoverCrypto", "LayoverPasswords", "LayoverText", "Retry"},
+    "LayoverTLS": {"COpenSSL", "Glibc", "LayoverCore", "LayoverCrypto", "LayoverText", "NIOCore", "NIOPosix", "Synchronization"},
     "LayoverTrust": {"COpenSSL", "Foundation", "LayoverCrypto", "LayoverText", "Synchronization"},
     "LayoverEngine": {
         "Dispatch", "Foundation", "Glibc", "LayoverCore", "LayoverHTTP", "LayoverText", "Logging", "NIOCore", "NIOPosix",
@@ -49,7 +49,7 @@ IMPORTS = {
         "Synchronization"},
     "layover": {
         "ArgumentParser", "CLinux", "CMimalloc", "Dispatch", "Foundation", "Glibc", "LayoverAdmin", "LayoverCache",
-        "LayoverConfiguration", "LayoverCore", "LayoverDirect", "LayoverEngine", "LayoverHTTP", "LayoverMonitor",
+        "LayoverConfiguration", "LayoverCore", "LayoverCrypto", "LayoverDirect", "LayoverEngine", "LayoverHTTP", "LayoverMonitor",
         "LayoverPasswords", "LayoverProxy", "LayoverStore", "LayoverTLS", "LayoverText", "LayoverTrust", "LayoverUpstream",
         "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle", "Synchronization", "UnixSignals"},
 }

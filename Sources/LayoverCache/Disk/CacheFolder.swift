@@ -1,4 +1,5 @@
 import Glibc
+import LayoverCrypto
 import LayoverText
 
 /// The folder of the bodies. One process has it at a time.
@@ -8,7 +9,7 @@ final class CacheFolder: Sendable {
 
     init(path: String) throws(CacheError) {
         self.path = path
-        try Self.make(path)
+        do throws(PrivateFileError) { try PrivateFolder.make(path) } catch { throw CacheError(.io, error.description) }
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { throw Self.failure("open the folder", path) }
         // flock(2): gone with the process, however it ends.
@@ -58,15 +59,6 @@ final class CacheFolder: Sendable {
     private static func isOurs(_ name: String) -> Bool {
         let stem = name.hasSuffix(".part") ? String(name.dropLast(5)) : name
         return stem.utf8.count == 32 && stem.utf8.allSatisfy(Hexadecimal.isLowercaseDigit)
-    }
-
-    private static func make(_ path: String) throws(CacheError) {
-        if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
-        guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
-            throw failure("make the folder", path)
-        }
-        try make(String(path[..<slash]))
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("make the folder", path) }
     }
 
     /// Of the last system call.

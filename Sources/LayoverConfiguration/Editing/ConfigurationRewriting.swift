@@ -1,4 +1,5 @@
 import Foundation
+import LayoverCrypto
 
 /// A change of a configuration file. The file is locked against other such changes until this object is released, and a reader sees
 /// the old text or the new one.
@@ -46,29 +47,39 @@ package final class ConfigurationRewriting {
     /// Replaces the file by one with the same owner and permissions.
     ///
     /// - Parameter check: Looks at the new file before it takes the place of the old one.
-    /// - Throws: If the folder or the disk does not allow it, or what `check` throws; the old file is there then.
+    /// - Throws: If the folder or the disk does not allow it, or what `check` throws; the old file is there then. If only the sync of
+    ///   the folder fails, the new file is there.
     package func replace(with bytes: [UInt8], check: (_ draft: String) throws -> Void) throws {
-        let draft = "\(path).\(getpid()).new"
-        unlink(draft)
-        let file = open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw Self.failure(path, "cannot be replaced") }
-        defer { unlink(draft) }
+        let draft = try makeDraft(bytes)
         do {
-            defer { close(file) }
-            let handle = FileHandle(fileDescriptor: file, closeOnDealloc: false)
-            do { try handle.write(contentsOf: bytes) } catch { throw Self.failure(path, "cannot be written") }
-            // Only root may change the owner; without the right the old file stays.
-            if facts.st_uid != geteuid() || facts.st_gid != getegid(),
-                fchown(file, facts.st_uid, facts.st_gid) != 0
-            {
-                throw Self.failure(path, "belongs to another user, who must make the change")
-            }
-            guard fchmod(file, facts.st_mode & 0o7777) == 0, fsync(file) == 0 else {
-                throw Self.failure(path, "cannot be replaced")
-            }
+            try check(draft.path)
+        } catch {
+            draft.remove()
+            throw error
         }
-        try check(draft)
-        guard rename(draft, path) == 0 else { throw Self.failure(path, "cannot be replaced") }
+        do throws(PrivateFileError) { try draft.publish() } catch { throw failure(error) }
+    }
+
+    private func makeDraft(_ bytes: [UInt8]) throws(ConfigurationError) -> PrivateFile.Draft {
+        do throws(PrivateFileError) {
+            // Only root may change the owner; without the right the old file stays.
+            return try PrivateFile.Draft(
+                bytes, for: path, mode: facts.st_mode & 0o7777,
+                owner: PrivateFile.Owner(user: facts.st_uid, group: facts.st_gid))
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private func failure(_ error: PrivateFileError) -> ConfigurationError {
+        let words =
+            switch error.step {
+            case .write: "cannot be written"
+            case .owner: "belongs to another user, who must make the change"
+            case .openFolder, .syncFolder: "is changed, but its folder cannot be synced"
+            default: "cannot be replaced"
+            }
+        return ConfigurationError(source: path, path: "", message: "\(words): \(error.reason)")
     }
 
     private static func failure(_ path: String, _ words: String) -> ConfigurationError {

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GRDB
 import LayoverCore
+import LayoverCrypto
 package import LayoverEngine
 import Logging
 
@@ -12,12 +13,12 @@ extension SQLiteStore {
     /// (`StoreInspection.thoroughByteCountMax`); a big one would take longer than a start may. There a damaged page
     /// shows when its rows are read: at start for live tickets, later for requests and responses.
     package static func open(options: StoreOptions) throws(StoreFailure) -> SQLiteStore {
-        let folder = PrivateFile.folder(of: options.path)
-        try PrivateFile.makeFolder(folder)
-        try PrivateFile.makeFolder(options.spoolFolder)
+        let folder = PrivateFolder.of(options.path)
+        try StoreFile.makeFolder(folder)
+        try StoreFile.makeFolder(options.spoolFolder)
         let lock = try StoreLock(besides: options.path)
         try StoreInspection.inspect(options.path)
-        try PrivateFile.make(options.path)
+        try StoreFile.make(options.path)
         do {
             let pool = try StoreConnections.open(options.path)
             try StoreSchema.migrator().migrate(pool)

@@ -1,6 +1,7 @@
-import Glibc
 import GRDB
 import GRDBSQLite
+import Glibc
+import LayoverCrypto
 import LayoverEngine
 
 /// Checks a database before anything may write to it.
@@ -37,11 +38,11 @@ enum StoreInspection {
         if isThorough, try String.fetchOne(db, sql: "PRAGMA quick_check(1)") != "ok" { throw damaged(path) }
     }
 
-    /// The size of the file; nil when there is nothing in it yet.
+    /// The size of the file; nil if the file is missing or empty.
     private static func checkHead(_ path: String) throws(StoreFailure) -> Int? {
         var facts = stat()
         guard stat(path, &facts) == 0, facts.st_size > 0 else { return nil }
-        let head = try PrivateFile.read(path, byteCountMax: 16) ?? []
+        let head = try StoreFile.head(of: path, byteCount: 16) ?? []
         guard head == Array("SQLite format 3\0".utf8) else { throw damaged(path) }
         return Int(facts.st_size)
     }
@@ -58,7 +59,7 @@ enum StoreInspection {
 
     /// The error for a store that cannot be opened.
     static func failure(of error: any Error, path: String) -> StoreFailure {
-        let failure = StoreError(error).failure(in: PrivateFile.folder(of: path))
+        let failure = StoreError(error).failure(in: PrivateFolder.of(path))
         if failure.kind == .corrupt { return damaged(path) }
         return StoreFailure(failure.kind, "Cannot open \(path). \(failure.message)")
     }

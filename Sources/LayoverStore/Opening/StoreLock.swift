@@ -11,10 +11,10 @@ final class StoreLock: Sendable {
     init(besides database: String) throws(StoreFailure) {
         let path = database + ".lock"
         let file = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw PrivateFile.failure("open", path) }
+        guard file >= 0 else { throw StoreFile.failure("open", path) }
         while flock(file, LOCK_EX | LOCK_NB) != 0 {
             if errno == EINTR { continue }
-            let failure = errno == EWOULDBLOCK ? Self.locked(database, file) : PrivateFile.failure("lock", path)
+            let failure = errno == EWOULDBLOCK ? Self.locked(database, file) : StoreFile.failure("lock", path)
             Glibc.close(file)
             throw failure
         }

@@ -1,4 +1,5 @@
 import LayoverCore
+import LayoverCrypto
 package import Logging
 
 /// How a store is opened.
@@ -21,9 +22,9 @@ package struct StoreOptions: Sendable {
 
     package init(path: String, spoolFolder: String? = nil) {
         self.path = path
-        self.spoolFolder = spoolFolder ?? PrivateFile.folder(of: path) + "/spool"
+        self.spoolFolder = spoolFolder ?? PrivateFolder.of(path) + "/spool"
     }
 
     /// `store.key` beside the database.
-    package var keyFile: String { PrivateFile.folder(of: path) + "/store.key" }
+    package var keyFile: String { PrivateFolder.of(path) + "/store.key" }
 }

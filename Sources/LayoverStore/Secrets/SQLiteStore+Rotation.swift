@@ -23,7 +23,7 @@ extension SQLiteStore {
         let lock = try StoreLock(besides: options.path)
         defer { lock.release() }
         try StoreInspection.inspect(options.path)
-        guard try PrivateFile.read(options.path, byteCountMax: 1) != nil else {
+        guard try StoreFile.head(of: options.path, byteCount: 1) != nil else {
             throw StoreFailure(.other, "\(options.path) does not exist, so there is no key to replace.")
         }
         if let neighbour = try KeySharing.neighbour(of: options.path) {

@@ -7,9 +7,9 @@ import LayoverText
 struct StoreKeyFile {
     let path: String
 
-    /// The keys; nil when there is no file. One that holds keys is for its owner alone from now on.
+    /// The keys; nil if there is no file. A file that holds keys is for its owner alone from now on.
     func read() throws(StoreFailure) -> StoreKeys? {
-        guard let bytes = try PrivateFile.read(path) else { return nil }
+        guard let bytes = try StoreFile.read(path) else { return nil }
         var keys: [Int: SymmetricKey] = [:]
         for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
             let words = line.split(separator: " ")
@@ -32,6 +32,6 @@ struct StoreKeyFile {
         for (number, key) in keys.keys.sorted(by: { $0.key < $1.key }) {
             text += "\(number) \(key.withUnsafeBytes { Hexadecimal.text(of: $0) })\n"
         }
-        try PrivateFile.replace(path, with: Array(text.utf8))
+        try StoreFile.replace(path, with: Array(text.utf8))
     }
 }

@@ -7,7 +7,7 @@ import LayoverEngine
 final class SpoolFolder: Sendable {
     /// A released body.
     struct Released: Equatable {
-        /// Its file; nil: it was in a row.
+        /// The file of the body; nil: the body was in a row.
         var name: String?
         var byteCount: Int
 
@@ -54,7 +54,7 @@ final class SpoolFolder: Sendable {
 
     /// Files with names as in `StoredBody`. Other files are left alone: the folder may belong to the user.
     func bodyNames() throws(StoreFailure) -> Set<String> {
-        guard let folder = opendir(path) else { throw PrivateFile.failure("read the folder", path) }
+        guard let folder = opendir(path) else { throw StoreFile.failure("read the folder", path) }
         defer { closedir(folder) }
         var names: Set<String> = []
         while let entry = readdir(folder) {

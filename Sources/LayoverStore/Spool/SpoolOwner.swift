@@ -1,5 +1,6 @@
 import Glibc
 import LayoverCore
+import LayoverCrypto
 import LayoverEngine
 import Synchronization
 
@@ -30,16 +31,16 @@ final class SpoolOwner: Sendable {
         self.store = store
         self.database = Self.absolute(database)
         let file = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw PrivateFile.failure("open", path) }
+        guard file >= 0 else { throw StoreFile.failure("open", path) }
         descriptor = Mutex(file)
         while flock(file, LOCK_EX | LOCK_NB) != 0 {
             if errno == EINTR { continue }
-            guard errno == EWOULDBLOCK else { throw PrivateFile.failure("lock", path) }
+            guard errno == EWOULDBLOCK else { throw StoreFile.failure("lock", path) }
             throw StoreFailure(.locked, "The spool folder \(folder) is in use by another store. \(Self.advice)")
         }
         var facts = stat()
-        guard fstat(file, &facts) == 0 else { throw PrivateFile.failure("read", path) }
-        let bytes = try PrivateFile.read(path, byteCountMax: max(1, Int(facts.st_size))) ?? []
+        guard fstat(file, &facts) == 0 else { throw StoreFile.failure("read", path) }
+        let bytes = try StoreFile.read(path, byteCountMax: max(1, Int(facts.st_size))) ?? []
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { String($0) }
         let owner = lines.count > 1 ? (store: lines[0], database: lines[1]) : nil
         isOurs = owner?.store == store
@@ -64,7 +65,7 @@ final class SpoolOwner: Sendable {
             ftruncate(file, 0) == 0
                 && text.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) } == text.count && fsync(file) == 0
         }
-        guard isWritten else { throw PrivateFile.failure("write", path) }
+        guard isWritten else { throw StoreFile.failure("write", path) }
         spared = names
     }
 
@@ -77,7 +78,7 @@ final class SpoolOwner: Sendable {
     }
 
     private static func absolute(_ path: String) -> String {
-        guard let real = realpath(PrivateFile.folder(of: path), nil) else { return path }
+        guard let real = realpath(PrivateFolder.of(path), nil) else { return path }
         defer { free(real) }
         return String(cString: real) + "/" + String(path.split(separator: "/").last ?? "")
     }

@@ -1,5 +1,6 @@
 import COpenSSL
 import Glibc
+import LayoverCrypto
 import LayoverText
 
 /// The authority that signs the certificates of intercepted hosts. Whoever has its key can pretend to be any server to those who trust
@@ -36,10 +37,10 @@ package final class CertificateAuthority: Sendable {
         let (certificateFile, keyFile) = (folder + "/" + certificateFileName, folder + "/" + keyFileName)
         guard access(certificateFile, F_OK) == 0 || errno != ENOENT else { return nil }
         try checkFolder(folder)
-        guard let certificate = try Certificate.chain(in: PrivateFile.contents(of: certificateFile), file: certificateFile).first else {
+        guard let certificate = try Certificate.chain(in: PEMFile.contents(of: certificateFile), file: certificateFile).first else {
             return nil
         }
-        let key = try PrivateKey(pem: PrivateFile.contents(of: keyFile, isSecret: true), file: keyFile)
+        let key = try PrivateKey(pem: PEMFile.contents(of: keyFile, isSecret: true), file: keyFile)
         guard certificate.isFor(key) else {
             throw CertificateError(.keyMismatch, "\(keyFile) is not the key of the authority in \(certificateFile).")
         }
@@ -64,37 +65,37 @@ package final class CertificateAuthority: Sendable {
         try makeFolder(folder)
         try checkFolder(folder)
         let lock = open(folder + "/ca.lock", O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard lock >= 0 else { throw CertificateError(.io, "\(folder)/ca.lock cannot be made: \(PrivateFile.text(errno)).") }
+        guard lock >= 0 else { throw CertificateError(.io, "\(folder)/ca.lock cannot be made: \(PEMFile.text(errno)).") }
         defer { close(lock) }
         while flock(lock, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw CertificateError(.io, "\(folder)/ca.lock cannot be locked: \(PrivateFile.text(errno)).") }
+            guard errno == EINTR else { throw CertificateError(.io, "\(folder)/ca.lock cannot be locked: \(PEMFile.text(errno)).") }
         }
         // Another process may have been first.
         if let existing = try load(folder: folder, now: now) { return existing }
         let made = try make(now: now)
         // The certificate comes last: what is interrupted before is made anew.
-        try PrivateFile.write(made.key.pem, to: folder + "/" + keyFileName, mode: 0o600)
-        try PrivateFile.write(Array(made.certificatePEM.utf8), to: folder + "/" + certificateFileName, mode: 0o644)
+        try PEMFile.write(made.key.pem, to: folder + "/" + keyFileName, mode: 0o600)
+        try PEMFile.write(Array(made.certificatePEM.utf8), to: folder + "/" + certificateFileName, mode: 0o644)
         return made
     }
 
     private static func makeFolder(_ folder: String) throws(CertificateError) {
-        // Missing folders above it are made, too: the folder directly above may be that of the store, which may be made later.
-        let parent = String(folder[..<(folder.lastIndex(of: "/") ?? folder.startIndex)])
-        if !parent.isEmpty, access(parent, F_OK) != 0 { try makeFolder(parent) }
-        guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-            throw CertificateError(.io, "The folder \(folder) cannot be made: \(PrivateFile.text(errno)).")
+        do throws(PrivateFileError) {
+            // Missing folders above it are made, too: the folder directly above may be that of the store, which may be made later.
+            try PrivateFolder.make(folder)
+        } catch {
+            throw CertificateError(.io, "The folder \(error.path) cannot be made: \(error.reason).")
         }
     }
 
     /// Whoever can change the folder can put another authority there.
     private static func checkFolder(_ folder: String) throws(CertificateError) {
         var facts = stat()
-        guard stat(folder, &facts) == 0 else { throw CertificateError(.io, "\(folder) cannot be read: \(PrivateFile.text(errno)).") }
+        guard stat(folder, &facts) == 0 else { throw CertificateError(.io, "\(folder) cannot be read: \(PEMFile.text(errno)).") }
         guard facts.st_mode & S_IFMT == S_IFDIR else { throw CertificateError(.io, "\(folder) is no folder.") }
         guard facts.st_mode & 0o022 == 0 else {
             throw CertificateError(
-                .permissions, "Others can write to the folder \(folder) (mode \(PrivateFile.octal(facts.st_mode))). Set its mode to 700.")
+                .permissions, "Others can write to the folder \(folder) (mode \(PEMFile.octal(facts.st_mode))). Set its mode to 700.")
         }
         guard facts.st_uid == geteuid() || geteuid() == 0 else {
             throw CertificateError(.permissions, "The folder \(folder) belongs to another user.")
@@ -112,7 +113,7 @@ package final class CertificateAuthority: Sendable {
         let draft = try CertificateDraft(key: key, validity: (now - LeafCertificates.backdatingSeconds)...(now + validitySeconds))
         try draft.addSubject(NID_organizationName, "Layover")
         try draft.addSubject(NID_commonName, commonName(now: now))
-        // It signs leaves only (pathlen:0).
+        // The authority signs leaves only (pathlen:0).
         try draft.add(NID_basic_constraints, "critical,CA:TRUE,pathlen:0")
         try draft.add(NID_key_usage, "critical,keyCertSign,cRLSign")
         try draft.add(NID_subject_key_identifier, "hash")

@@ -51,7 +51,7 @@ package enum OwnAuthorities {
                 let now = FileState(inode: facts.st_ino, size: facts.st_size, modified: facts.st_mtim)
                 guard now != before else { continue }
                 state.files[file] = now
-                guard let contents = try? PrivateFile.contents(of: file), let chain = try? Certificate.chain(in: contents, file: file)
+                guard let contents = try? PEMFile.contents(of: file), let chain = try? Certificate.chain(in: contents, file: file)
                 else { continue }
                 state.keys.formUnion(chain.map { PublicKeyDigest($0) })
             }

@@ -9,7 +9,7 @@ package final class TLSServerContext: Sendable {
     let key: PrivateKey
     /// Whether `h2` is offered, and preferred to `http/1.1`.
     package let offersHTTP2: Bool
-    /// What a session belongs to: it is resumed only where this is the same. At most 32 bytes.
+    /// The identity of the context: a session is resumed only where this is the same. At most 32 bytes.
     let identity: [UInt8]
 
     /// Does not check the chain and the key: `apply` returns false if OpenSSL refuses them.
@@ -27,8 +27,8 @@ package final class TLSServerContext: Sendable {
     ///   - key: PEM file of its private key, without a password.
     /// - Throws: `CertificateError` that names the file and what is wrong. A certificate that has expired is none: see `notAfter`.
     package convenience init(certificate: String, key: String, offersHTTP2: Bool) throws(CertificateError) {
-        let chain = try Certificate.chain(in: PrivateFile.contents(of: certificate), file: certificate)
-        let privateKey = try PrivateKey(pem: PrivateFile.contents(of: key), file: key)
+        let chain = try Certificate.chain(in: PEMFile.contents(of: certificate), file: certificate)
+        let privateKey = try PrivateKey(pem: PEMFile.contents(of: key), file: key)
         guard let first = chain.first, first.isFor(privateKey) else {
             throw CertificateError(.keyMismatch, "The key in \(key) is not the key of the certificate in \(certificate).")
         }

@@ -1,4 +1,5 @@
 import Foundation
+import LayoverCrypto
 
 /// Files that others wrote: read up to a limit, and written in one piece.
 package enum BoundedFile {
@@ -9,9 +10,7 @@ package enum BoundedFile {
 
     /// Nil: there is no such regular file, it cannot be read, or it is longer than the limit.
     package static func contents(_ path: String) -> [UInt8]? {
-        var facts = stat()
-        guard stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, facts.st_size <= byteCountMax else { return nil }
-        return FileManager.default.contents(atPath: path).map(Array.init)
+        try? PrivateFile.read(path, byteCountMax: byteCountMax).bytes
     }
 
     package static func text(_ path: String) -> String? { contents(path).map { String(decoding: $0, as: UTF8.self) } }
@@ -23,29 +22,18 @@ package enum BoundedFile {
         return names.sorted().prefix(fileCountMax).flatMap { contents("\(path)/\($0)").map(PEM.certificates) ?? [] }
     }
 
-    /// Writes it; readers see the old file or the new one. A file with these very bytes and this mode is left as it is, but for its time.
+    /// Replaces a file. A file that has these bytes and this mode already is left as it is, but for its time.
     ///
+    /// - Parameter mode: Permissions, whatever the umask is. Default: 0644.
     /// - Throws: A `TrustError` that names the file.
     package static func write(_ bytes: [UInt8], to path: String, mode: UInt32 = 0o644) throws(TrustError) {
         var facts = stat()
         if stat(path, &facts) == 0, facts.st_mode & 0o777 == mode, contents(path) == bytes, utimes(path, nil) == 0 { return }
-        let draft = "\(path).\(getpid()).new"
-        unlink(draft)
-        let file = open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, mode)
-        guard file >= 0 else { throw TrustError("cannot write \(path): \(String(cString: strerror(errno)))") }
-        var code: Int32 = 0
-        var written = 0
-        while written < bytes.count, code == 0 {
-            let count = bytes.withUnsafeBytes { Foundation.write(file, $0.baseAddress.map { $0 + written }, bytes.count - written) }
-            if count > 0 { written += count } else { code = count == 0 ? ENOSPC : errno }
+        do throws(PrivateFileError) {
+            try PrivateFile.write(bytes, to: path, mode: mode)
+        } catch {
+            throw TrustError("cannot write \(path): \(error.reason)")
         }
-        // The mask of the caller may have taken the right to read away.
-        if code == 0, fchmod(file, mode) != 0 { code = errno }
-        if close(file) != 0, code == 0 { code = errno }
-        if code == 0, rename(draft, path) != 0 { code = errno }
-        guard code != 0 else { return }
-        unlink(draft)
-        throw TrustError("cannot write \(path): \(String(cString: strerror(code)))")
     }
 
     /// Makes the folder, with those above it.

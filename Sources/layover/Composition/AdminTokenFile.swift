@@ -1,5 +1,6 @@
 import Foundation
 import LayoverCore
+import LayoverCrypto
 import LayoverText
 
 /// The file `admin-token` in the folder of the instance (`InstanceFolder`): it gives access to bodies if there is
@@ -13,26 +14,16 @@ enum AdminTokenFile {
     static func make(in folder: String) -> Secret? {
         var generator = SystemRandomNumberGenerator()
         let token = (0..<4).map { _ in Hexadecimal.text(generator.next() as UInt64) }.joined()
-        return write(Array("\(token)\n".utf8), to: path(in: folder)) ? Secret(token) : nil
+        do throws(PrivateFileError) {
+            try PrivateFile.write(Array("\(token)\n".utf8), to: path(in: folder))
+            return Secret(token)
+        } catch {
+            return nil
+        }
     }
 
     /// Removes the file of an earlier run.
     static func remove(from folder: String) { unlink(path(in: folder)) }
 
     private static func path(in folder: String) -> String { (folder.isEmpty ? "." : folder) + "/" + name }
-
-    /// In one piece, and never readable by others.
-    private static func write(_ bytes: [UInt8], to path: String) -> Bool {
-        let draft = path + ".new"
-        unlink(draft)
-        let file = open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { return false }
-        let count = bytes.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
-        close(file)
-        guard count == bytes.count, rename(draft, path) == 0 else {
-            unlink(draft)
-            return false
-        }
-        return true
-    }
 }

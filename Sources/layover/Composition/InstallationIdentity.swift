@@ -1,4 +1,5 @@
 import Foundation
+import LayoverCrypto
 import LayoverText
 
 /// Eight hexadecimal digits made once per installation: they distinguish this proxy's `Via` from that of any
@@ -9,15 +10,13 @@ enum InstallationIdentity {
     static func load(folder: String) -> String {
         let folder = folder.isEmpty ? "." : folder
         let path = folder + "/installation-id"
-        if let text = try? String(contentsOfFile: path, encoding: .utf8) {
-            let known = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        if let content = try? PrivateFile.read(path) {
+            let known = String(decoding: content.bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
             if known.utf8.count == 8, known.allSatisfy(\.isHexDigit) { return known.lowercased() }
         }
         let made = Hexadecimal.text(UInt32.random(in: .min ... .max))
-        try? FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        _ = FileManager.default.createFile(
-            atPath: path, contents: Data((made + "\n").utf8), attributes: [.posixPermissions: 0o600])
+        try? PrivateFolder.make(folder)
+        try? PrivateFile.write(Array((made + "\n").utf8), to: path)
         return made
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import LayoverCrypto
 import Synchronization
 
 /// Where the admin API listens.
@@ -10,25 +11,28 @@ enum AdminPlace {
 
 /// Where the proxy listens.
 struct ProxyPlace {
-    /// Nil: at a Unix socket.
+    /// The port. Nil: the proxy listens on a Unix socket.
     let port: Int?
-    /// What clients speak to it: `http` or `https`.
+    /// The scheme that clients speak to the proxy: `http` or `https`.
     let scheme: String
 }
 
 /// Writes the ports in use for other programs: `{"proxy":port,"admin":port}`. Of a Unix socket there is no port, and that of the admin API
 /// is `adminSocket`. Where clients speak TLS to the proxy, `proxyScheme` is `https`.
 enum PortFile {
-    /// Writes the file atomically: a reader sees all of it.
-    static func write(_ path: String, proxy: ProxyPlace, admin: AdminPlace) throws {
-        try text(proxy: proxy, admin: admin).write(toFile: path, atomically: true, encoding: .utf8)
+    /// Writes the file; a reader sees all of it.
+    ///
+    /// - Parameter mode: Nil: the umask decides. Default: nil.
+    static func write(_ path: String, proxy: ProxyPlace, admin: AdminPlace, mode: UInt32? = nil) throws(PrivateFileError) {
+        try PrivateFile.write(Array(text(proxy: proxy, admin: admin).utf8), to: path, mode: mode)
     }
 
-    /// Why the file could not be written; nil: it can be.
+    /// Why the file could not be written; nil: the file can be written.
     static func failure(toWrite path: String) -> String? {
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue { return "it is a folder" }
-        // It is written beside its place first, so the folder decides.
+        do throws(PrivateFileError) { try PrivateFile.checkTarget(path) } catch { return error.reason }
+        // The file is written beside its place first, so the folder decides.
         let folder = (path as NSString).deletingLastPathComponent
         return access(folder.isEmpty ? "." : folder, W_OK | X_OK) == 0 ? nil : String(cString: strerror(errno))
     }
@@ -56,9 +60,8 @@ final class InstancePortFile: Sendable {
 
     init(folder: String) { path = PortFile.path(in: folder) }
 
-    func write(proxy: ProxyPlace, admin: AdminPlace) throws {
-        try PortFile.write(path, proxy: proxy, admin: admin)
-        chmod(path, 0o600)
+    func write(proxy: ProxyPlace, admin: AdminPlace) throws(PrivateFileError) {
+        try PortFile.write(path, proxy: proxy, admin: admin, mode: 0o600)
         written.withLock { $0 = PortFile.text(proxy: proxy, admin: admin) }
     }
 

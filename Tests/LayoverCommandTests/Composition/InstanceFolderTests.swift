@@ -4,7 +4,7 @@ import Testing
 
 @testable import layover
 
-/// Who has the folder of `ports.json` and `admin-token`, and what is said of a port file that cannot be written.
+/// The instance that owns the folder of `ports.json` and `admin-token`, and the error for an unwritable port file.
 struct InstanceFolderTests {
     @Test func theFirstInstanceKeepsTheFolder() throws {
         let (runtime, store) = (try TemporaryFolder(), try TemporaryFolder())
@@ -42,6 +42,26 @@ struct InstanceFolderTests {
         #expect(runtime.text(of: "layover/ports.json").contains("\(first.admin.port)"))
         #expect(await first.stop().status == 0)
         #expect(!FileManager.default.fileExists(atPath: runtime.file("layover/ports.json").path))
+    }
+
+    @Test func tokenAndPortsAreForTheirOwnerAlone() throws {
+        let folder = try TemporaryFolder()
+        // Files of an earlier run that others could read.
+        for name in ["admin-token", "ports.json"] { #expect(chmod(try folder.write("old", to: name), 0o644) == 0) }
+        #expect(AdminTokenFile.make(in: folder.url.path) != nil)
+        try InstancePortFile(folder: folder.url.path).write(proxy: ProxyPlace(port: 1, scheme: "http"), admin: .port(2))
+        for name in ["admin-token", "ports.json"] {
+            #expect(try FileManager.default.attributesOfItem(atPath: folder.file(name).path)[.posixPermissions] as? Int == 0o600, "\(name)")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted() == ["admin-token", "ports.json"])
+        #expect(AdminTokenFile.make(in: folder.file("missing").path) == nil)
+    }
+
+    /// A device would be replaced by a file.
+    @Test func portFileMustBeARegularFile() throws {
+        #expect(PortFile.failure(toWrite: "/dev/null") == "it is not a regular file")
+        #expect(PortFile.failure(toWrite: "/") == "it is a folder")
+        #expect(PortFile.failure(toWrite: try TemporaryFolder().file("missing/ports").path) == "No such file or directory")
     }
 
     @Test func portFileThatCannotBeWrittenEndsTheStart() async throws {

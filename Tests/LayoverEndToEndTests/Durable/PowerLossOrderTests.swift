@@ -53,7 +53,7 @@ extension EndToEnd {
                 let synced = trace.calls.indices[(index + 1)..<told].first { index in
                     let call = trace.calls[index]
                     return call.contains("sync(") && !call.contains(".sqlite") && !call.contains("/spool") && !call.contains("store.key")
-                        && !call.contains("installation") && call.contains("layover-test-")
+                        && !call.contains("installation") && !call.contains(".new") && call.contains("layover-test-")
                 }
                 #expect(synced != nil, "the folder is synced after \(made) was made and before the 202")
             }

@@ -1,0 +1,41 @@
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// Makes and syncs folders that only the user who runs the program may read.
+package enum PrivateFolder {
+    /// The folder of a path: the part before the last slash. `.` if there is no slash.
+    package static func of(_ path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// Makes a folder and those above it if they are missing, with mode 0700. A folder that exists keeps its mode.
+    ///
+    /// - Throws: `PrivateFileError` with the step `makeFolder` and the folder that could not be made.
+    package static func make(_ path: String) throws(PrivateFileError) {
+        if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT else { throw PrivateFileError(.makeFolder, path) }
+        let parent = of(path)
+        // The current folder was removed, or the path is empty.
+        guard parent != path, parent != "." else { throw PrivateFileError(.makeFolder, path, code: ENOENT) }
+        try make(parent)
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw PrivateFileError(.makeFolder, path) }
+    }
+
+    /// Syncs a folder, so that the names in it are there after a power cut (fsync(2)).
+    ///
+    /// Does nothing where this user may not read the folder, or where the file system syncs no folders: a file can be written
+    /// there all the same.
+    ///
+    /// - Throws: `PrivateFileError` with the step `openFolder` or `syncFolder`.
+    package static func sync(_ path: String) throws(PrivateFileError) {
+        let folder = PrivateFile.retried { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        guard folder >= 0 else {
+            if errno == EACCES { return }
+            throw PrivateFileError(.openFolder, path)
+        }
+        defer { Glibc.close(folder) }
+        guard fsync(folder) == 0 || errno == EINVAL else { throw PrivateFileError(.syncFolder, path) }
+    }
+}

@@ -1,0 +1,82 @@
+import Glibc
+import LayoverCrypto
+import LayoverEngine
+
+/// The files and folders of a store: `PrivateFile` and `PrivateFolder` with a `StoreFailure` as the error.
+enum StoreFile {
+    /// Makes a folder and those above it if they are missing, with mode 0700.
+    static func makeFolder(_ path: String) throws(StoreFailure) {
+        do throws(PrivateFileError) {
+            try PrivateFolder.make(path)
+        } catch {
+            throw failure(of: error, "make the folder", path)
+        }
+    }
+
+    /// Makes an empty file with mode 0600 if it is missing. Removes the rights of others from a file that exists.
+    static func make(_ path: String) throws(StoreFailure) {
+        do throws(PrivateFileError) {
+            try PrivateFile.make(path)
+        } catch {
+            throw failure(of: error, error.step == .mode ? "restrict" : "open", path)
+        }
+    }
+
+    /// Reads a small file. Nil: there is none. Does not change the file: it may belong to another program.
+    ///
+    /// - Parameter byteCountMax: A longer file is an error. Default: 1 MiB.
+    static func read(_ path: String, byteCountMax: Int = 1 << 20) throws(StoreFailure) -> [UInt8]? {
+        do throws(PrivateFileError) {
+            return try PrivateFile.read(path, byteCountMax: byteCountMax).bytes
+        } catch {
+            if error.code == ENOENT { return nil }
+            throw failure(of: error, "read", path)
+        }
+    }
+
+    /// Reads the first bytes of a file, fewer if it is shorter. Nil: there is none. Does not change the file.
+    static func head(of path: String, byteCount: Int) throws(StoreFailure) -> [UInt8]? {
+        do throws(PrivateFileError) {
+            return try PrivateFile.head(of: path, byteCount: byteCount)
+        } catch {
+            if error.code == ENOENT { return nil }
+            throw failure(of: error, "read", path)
+        }
+    }
+
+    /// Replaces a file, which is on disk when this returns. The caller holds a lock against other writers.
+    static func replace(_ path: String, with bytes: [UInt8]) throws(StoreFailure) {
+        do throws(PrivateFileError) {
+            try PrivateFile.write(bytes, to: path, writers: .one)
+        } catch {
+            throw failure(of: error, "write", path)
+        }
+    }
+
+    /// The failure of the last system call.
+    static func failure(_ action: String, _ path: String) -> StoreFailure {
+        let code = errno
+        return failure(action, path, code, String(cString: strerror(code)))
+    }
+
+    /// - Parameters:
+    ///   - action: What was done to the file. A step that concerns a folder has its own words.
+    ///   - path: The file as the caller named it, not its draft.
+    private static func failure(of error: PrivateFileError, _ action: String, _ path: String) -> StoreFailure {
+        switch error.step {
+        case .makeFolder, .openFolder, .syncFolder: failure(error.action, error.path, error.code, error.reason)
+        case .read, .kind, .size, .create, .write, .owner, .mode, .sync, .rename: failure(action, path, error.code, error.reason)
+        }
+    }
+
+    private static func failure(_ action: String, _ path: String, _ code: Int32, _ reason: String) -> StoreFailure {
+        let kind: StoreFailure.Kind =
+            switch code {
+            case ENOSPC, EDQUOT: .full
+            case EROFS, EACCES, EPERM: .readOnly
+            case EIO: .io
+            default: .other
+            }
+        return StoreFailure(kind, "Cannot \(action) \(path): \(reason).")
+    }
+}
