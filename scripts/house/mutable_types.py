@@ -12,7 +12,7 @@ from house.shrinking import compared
 FILES_MAX = 4
 
 ON_LIST = {
-    "LayoverEngine.Engine": 18,
+    "LayoverEngine.Engine": 11,
     "LayoverEngine.UpstreamRequest": 15,
     "LayoverCore.Failure": 14,
     "LayoverCore.Entry": 12,

@@ -1,7 +1,8 @@
-import LayoverCore
+package import LayoverCore
 import NIOCore
 
-/// Acceptance of tickets: first the core admits the request, then the store commits it, then its client is told.
+/// Acceptance of tickets: first the core admits the request, then the store commits it, then its client is told. Before an attempt sends
+/// anything, its start is recorded.
 extension Engine {
     func accept(_ acceptance: Acceptance, _ exchange: any AcceptingExchange) {
         guard let store else { return exchange.acceptance(.refused(limit: "store.path", value: 0)) }
@@ -52,7 +53,7 @@ extension Engine {
         switch pending.admitTicket() {
         case .admitted(let number): sequence = number
         case .refused(let limit, let value):
-            refused(limit, value)
+            reporter.refused(limit, value, now: clock.now())
             return exchange.acceptance(.refused(limit: limit, value: value))
         case .draining: return exchange.acceptance(.draining)
         }
@@ -79,7 +80,7 @@ extension Engine {
     ) {
         guard case .success(let results) = result, results.first == .done else {
             pending.notAccepted()
-            if case .failure = result { totals.storeFailureCount += 1 }
+            if case .failure = result { reporter.storeFailed() }
             return exchange.acceptance(refusal(of: new.id, result))
         }
         storeTook()
@@ -87,7 +88,7 @@ extension Engine {
             // Before the client is told: its next request for the ticket finds it.
             let actions = pending.handle(
                 NewTicketStored(new, sequence: sequence, isOrphan: isOrphan), now: now, using: &jitter)
-            totals.acceptedCount += 1
+            reporter.accepted()
             notify(exchange, accepted: new.id, isUnderWay: false)
             perform(actions)
             rerouteIfReloaded(new.id)
@@ -136,12 +137,12 @@ extension Engine {
         _ id: EntryID, _ result: Result<[StoreResult], StoreFailure>, _ exchange: any AcceptingExchange
     ) {
         guard case .success(let results) = result, results.first == .done else {
-            if case .failure = result { totals.storeFailureCount += 1 }
+            if case .failure = result { reporter.storeFailed() }
             exchange.acceptance(refusal(of: id, result))
             return handle(EntryNotStored(id))
         }
         storeTook()
-        totals.acceptedCount += 1
+        reporter.accepted()
         run { now in
             // A ticket at rest needs no exchange; an attempt under way keeps its exchange, and so does the part of a response.
             let entry = pending.entry(id, now: now)
@@ -153,5 +154,70 @@ extension Engine {
             notify(exchange, accepted: id, isUnderWay: isUnderWay)
             perform(actions)
         }
+    }
+
+    // MARK: Start records
+
+    // The start record: a change in the store that says that the first byte of a ticket's attempt is about to leave.
+    //
+    // It takes the way of all changes of tickets: the engine checks the state of the entry and hands the record to the store
+    // behind earlier changes. So a change since the attempt began (a PATCH, a reload) does not make it stale, and a ticket that
+    // was cancelled, has ended or waits again is not sent, whether or not that is on disk already.
+
+    /// Records that an exchange is about to send, from any thread.
+    ///
+    /// - Parameter done: Called once, from any thread, never from within. False: nothing may be sent.
+    package nonisolated func recordStart(
+        _ id: EntryID, _ counts: AttemptCounts, by exchange: any HeldExchange, done: @escaping @Sendable (Bool) -> Void
+    ) {
+        eventLoop.execute { self.assumeIsolated { $0.handStartRecord(of: id, counts, by: exchange, done: done) } }
+    }
+
+    private func handStartRecord(
+        of id: EntryID, _ counts: AttemptCounts, by exchange: any HeldExchange, done: @escaping @Sendable (Bool) -> Void
+    ) {
+        guard let store, mayStart(id, exchange), let revision = pending.entry(id, now: clock.now())?.revision else {
+            return done(false)
+        }
+        let older = saves.takeRefused(of: id)
+        saves.handed(older)
+        let started = StoreChange.started(id, revision: revision, counts: counts)
+        store.commit(older.map(\.1) + [started]) { result in
+            self.eventLoop.execute {
+                self.assumeIsolated {
+                    $0.startRecorded(id, by: exchange, older: older, result, done: done)
+                }
+            }
+        }
+    }
+
+    private func startRecorded(
+        _ id: EntryID, by exchange: any HeldExchange, older: [(EntryID, StoreChange)],
+        _ result: Result<[StoreResult], StoreFailure>, done: @escaping @Sendable (Bool) -> Void
+    ) {
+        // A refused start record is not handed in again: its attempt is over by then.
+        if !older.isEmpty { saved(older, result.map { Array($0.dropLast()) }) }
+        switch result {
+        case .success(let results):
+            storeTook()
+            // The worker asks for the record once its connection stands.
+            handle(AttemptConnected(id))
+            // The ticket may have ended during the commit. Its end is then behind the start record, and counts.
+            done(results.last == .done && mayStart(id, exchange))
+        case .failure:
+            handle(StartRecordRefused())
+            done(false)
+        }
+    }
+
+    /// The store took a change, so it will take start records as well.
+    func storeTook() {
+        guard pending.isPausedByStore else { return }
+        handle(StoreRecovered())
+    }
+
+    /// Whether this exchange makes the current attempt of the entry, and the entry is still attempting.
+    private func mayStart(_ id: EntryID, _ exchange: any HeldExchange) -> Bool {
+        exchanges[id] === exchange && pending.entry(id, now: clock.now())?.state == .attempting
     }
 }

@@ -83,7 +83,7 @@ extension Engine {
             perform(actions)
             return result
         }
-        if result == .done { totals.commandCounts[command, default: 0] += 1 }
+        if result == .done { reporter.commanded(command, count: 1) }
         // Those of the admin API are logged there, the refused ones too.
         if result == .done, author == .client {
             logger.notice(
@@ -94,15 +94,15 @@ extension Engine {
 
     package func status() -> EngineStatus {
         EngineStatus(
-            uptime: clock.now() - startedAt, reachability: reachability.view, counts: pending.counts,
-            heldCount: pending.heldCount, unattendedCount: pending.unattendedCount, limits: pending.limits, totals: totals,
+            uptime: clock.now() - startedAt, reachability: network.reachability.view, counts: pending.counts,
+            heldCount: pending.heldCount, unattendedCount: pending.unattendedCount, limits: pending.limits, totals: reporter.totals,
             shutOrigins: pending.shutOrigins, incidentCount: pending.incidentCount, rehearsalCount: currentRehearsals().count,
-            oldestUndecidedAge: pending.undecidedSince.map { clock.now() - $0 }, lastReload: lastReload)
+            oldestUndecidedAge: pending.undecidedSince.map { clock.now() - $0 }, lastReload: reporter.lastReload)
     }
 
     package func origins() -> [OriginView] { pending.originViews }
     package func lanes() -> [LaneView] { pending.laneViews }
-    package func activity() -> [ActivitySeries.Bucket] { series.all(now: clock.now()) }
+    package func activity() -> [ActivitySeries.Bucket] { reporter.activity(now: clock.now()) }
 
     // MARK: Incidents
 
@@ -130,7 +130,7 @@ extension Engine {
         run { now in
             let count = pending.incident(id, now: now)?.waiting ?? 0
             let (result, actions) = pending.commanded(command, incident: id, by: author, reason: reason, now: now)
-            if result == .done { totals.commandCounts[command, default: 0] += count }
+            if result == .done { reporter.commanded(command, count: count) }
             perform(actions)
             return (result, saves.touched)
         }
@@ -140,13 +140,12 @@ extension Engine {
 
     /// Takes the result of a reload of the configuration, success or failure.
     package func reloaded(_ report: ReloadReport) {
-        lastReload = report
-        events.append(.reloaded(report))
+        reporter.reloaded(report)
     }
 
     // MARK: The network
 
-    package func reachabilityView() -> ReachabilityView { reachability.view }
+    package func reachabilityView() -> ReachabilityView { network.reachability.view }
 
     /// - Parameter tunnels: What happens to open tunnels under `offline`; other modes leave them alone.
     package func setMode(_ mode: ReachabilityMode, reason: String?, tunnels: OfflineTunnels = .freeze) -> ReachabilityView {
@@ -154,10 +153,10 @@ extension Engine {
         run { now in
             // What a portal kept back is set free by leaving mode `auto`; under `offline` it must find the set closed.
             if mode == .offline { take(ModeChanged(to: mode, cuts: tunnels == .cut), now: now) }
-            perform(reachability.observe(.mode(mode, reason: reason, tunnels: tunnels), now: now))
+            perform(network.observe(.mode(mode, reason: reason, tunnels: tunnels), now: now))
             if mode != .offline { take(ModeChanged(to: mode), now: now) }
         }
-        return reachability.view
+        return network.reachability.view
     }
 
     /// Returns once the event loops have done what they were told before: open tunnels are frozen or reset then.
@@ -166,19 +165,24 @@ extension Engine {
     /// A script of the host reports that the network changed.
     package func hintChanged() -> ReachabilityView {
         handle(.hinted)
-        return reachability.view
+        return network.reachability.view
     }
 
     // MARK: Events
 
+    /// - Parameter receiver: Told of each change of an incident, and of limits that are reached. It must return at once.
+    package func setNotificationReceiver(_ receiver: @escaping @Sendable (NotificationFact) -> Void) {
+        reporter.notificationReceiver = receiver
+    }
+
     /// The number of the newest event.
-    package var lastEventNumber: UInt64 { events.lastNumber }
+    package var lastEventNumber: UInt64 { reporter.events.lastNumber }
 
     /// Whether nothing that happened after an event is forgotten.
-    package func knowsEvents(after number: UInt64) -> Bool { events.knows(after: number) }
+    package func knowsEvents(after number: UInt64) -> Bool { reporter.events.knows(after: number) }
 
     /// Starts to watch. `unwatch` ends it.
-    package func watch() -> Int { events.watch() }
+    package func watch() -> Int { reporter.events.watch() }
 
     /// Waits for what happens after an event. A task that is cancelled meanwhile watches no longer.
     ///
@@ -186,22 +190,117 @@ extension Engine {
     package func nextEvents(of watcher: Int, after number: UInt64) async -> EventTurn {
         await withTaskCancellationHandler {
             while true {
-                if let turn = events.turn(of: watcher, after: number) { return turn }
-                await withCheckedContinuation { events.wait(watcher, $0) }
+                if let turn = reporter.events.turn(of: watcher, after: number) { return turn }
+                await withCheckedContinuation { reporter.events.wait(watcher, $0) }
             }
         } onCancel: {
             Task { await self.unwatch(watcher) }
         }
     }
 
-    package func unwatch(_ watcher: Int) { events.unwatch(watcher) }
+    package func unwatch(_ watcher: Int) { reporter.events.unwatch(watcher) }
 
     /// Ends what waits and parks nothing any more. Attempts under way go on.
     package func drain() {
-        reportDrain()
+        reporter.drainBegan(pending.counts, heldCount: pending.heldCount)
         handle(DrainBegan())
     }
 
     /// Ends the watches of now, once they have got what has happened so far.
-    package func finishWatching() { events.finish() }
+    package func finishWatching() { reporter.events.finish() }
+
+    // MARK: Many entries
+
+    /// The newest entries that came to their end, in no order.
+    package func rememberedEntries() -> [Entry] { Array(pending.rememberedEntries) }
+
+    /// How many of these are live.
+    package func liveCount(of ids: Set<EntryID>) -> Int { ids.count(where: pending.isLive) }
+
+    /// Commands several entries, in the order given. Facts of the loops wait meanwhile, so callers with
+    /// many entries pass them in portions.
+    package func command(
+        _ command: EntryCommand, each ids: some Collection<EntryID> & Sendable, by author: CommandAuthor = .loopback,
+        reason: String?
+    ) async -> [CommandOutcome] {
+        let results = apply(command, each: ids, by: author, reason: reason)
+        var outcomes: [CommandOutcome] = []
+        outcomes.reserveCapacity(results.count)
+        for (id, result) in zip(ids, results) { outcomes.append(await outcome(result, of: id, command)) }
+        return outcomes
+    }
+
+    /// As `command`, without waiting for the disk.
+    func apply(
+        _ command: EntryCommand, each ids: some Collection<EntryID> & Sendable, by author: CommandAuthor = .loopback,
+        reason: String?
+    ) -> [EntryCommandResult] {
+        let results = run { now in
+            let (results, actions) = pending.commanded(command, each: ids, by: author, reason: reason, now: now)
+            perform(actions)
+            return results
+        }
+        reporter.commanded(command, count: results.count { $0 == .done })
+        return results
+    }
+
+    // MARK: Changes
+
+    /// Changes the priority, the deadline or the lane of an entry.
+    ///
+    /// - Parameter revision: What the caller saw (`If-Match`); nil when any will do.
+    /// - Returns: The outcome, and the entry afterwards if there is one.
+    package func patch(_ id: EntryID, _ patch: EntryPatch, revision: Int? = nil) async -> (CommandOutcome, Entry?) {
+        let result = apply(patch, to: id, revision: revision)
+        let outcome = await outcome(result, of: id)
+        return (outcome, await wholeEntry(id))
+    }
+
+    /// Like `patch`, without waiting for the store.
+    func apply(_ patch: EntryPatch, to id: EntryID, revision: Int? = nil) -> EntryCommandResult {
+        run { now in
+            let (result, actions) = pending.patched(id, patch, revision: revision, now: now)
+            perform(actions)
+            return result
+        }
+    }
+
+    /// An entry, live or remembered, or a ticket that is still in the store. Its times are those of this boot.
+    package func knownEntry(_ id: EntryID) async throws(StoreFailure) -> Entry? {
+        if entry(id) != nil { return await wholeEntry(id) }
+        guard let record = try await store?.record(of: id)?.shifted(by: -ticketClock) else { return nil }
+        // It may have been accepted meanwhile: the row comes before the entry.
+        if let entry = entry(id) { return entry }
+        guard record.state.isFinal else { return nil }
+        return .ended(record, policy: routes.standing(of: record).policy)
+    }
+
+    /// An entry, live or remembered, with its whole URL. Where the store has that one and cannot be read, it is cut, and an
+    /// ellipsis says so.
+    func wholeEntry(_ id: EntryID) async -> Entry? {
+        let known = entry(id)
+        guard let known, known.request.isURLInStore, let record = try? await store?.record(of: id) else { return known }
+        return known.withURL(of: record)
+    }
+
+    // MARK: Outcomes
+
+    /// The outcome of a command for its caller. `done` means that a crash does not undo it.
+    ///
+    /// - Parameter command: Nil for a change of something else than its state.
+    func outcome(_ result: EntryCommandResult, of id: EntryID, _ command: EntryCommand? = nil) async -> CommandOutcome {
+        // A repeated cancellation waits for the disk too. If the first one is still not saved, the outcome is `unsaved`, not `conflict`.
+        let isRepeated = result == .conflict && command == .cancel && isCancelledInMemoryOnly(id)
+        guard result == .done || isRepeated else { return CommandOutcome(result) }
+        return await waitUntilSaved(id) ? CommandOutcome(result) : .unsaved(savingFailure)
+    }
+
+    private func isCancelledInMemoryOnly(_ id: EntryID) -> Bool {
+        !isSaved(id) && pending.entry(id, now: clock.now())?.state == .cancelled
+    }
+
+    /// Why the store refuses changes.
+    var savingFailure: StoreFailure {
+        saves.failure ?? store?.condition.failure ?? StoreFailure(.other, "The store did not save the change.")
+    }
 }

@@ -2,6 +2,29 @@ import LayoverCore
 import Logging
 
 extension Engine {
+    /// Works on one fact. What follows from each is done at its end: the changes of tickets are handed to the store, in order, and
+    /// attempts begin.
+    ///
+    /// - Parameter work: Gets the time.
+    func run<Answer>(_ work: (Timestamp) -> Answer) -> Answer {
+        let answer = work(clock.now())
+        finishFact()
+        return answer
+    }
+
+    private func finishFact() {
+        saveTouched()
+        let starts = ticketStarts
+        ticketStarts = []
+        for (id, trigger) in starts { replay(id, trigger) }
+        if !abortWaiters.isEmpty {
+            let (pending, now) = (pending, clock.now())
+            abortWaiters.end { pending.entry($0, now: now)?.state != .attempting }
+        }
+        network.watchListeners(on: pending.awaitedOnThisMachine, now: clock.now())
+        armTimer()
+    }
+
     /// Takes a fact of the pending set.
     func handle(_ fact: some PendingFact) { run { now in take(fact, now: now) } }
 
@@ -53,8 +76,8 @@ extension Engine {
             case .evidence(let id, let failure, let tally): observeLateEvidence(failure, tally, of: id, now: now)
             case .accept(let acceptance, let exchange): accept(acceptance, exchange)
             case .becomeTicket(let acceptance, let exchange): becomeTicket(acceptance, exchange)
-            case .mayHaveBeenApplied(let origin, let failure): mayHaveBeenApplied(origin, failure)
-            case .networkAnswered: perform(reachability.observe(.originBack, now: now))
+            case .mayHaveBeenApplied(let origin, let failure): reporter.mayHaveBeenApplied(origin, failure, now: now)
+            case .networkAnswered: perform(network.observe(.originBack, now: now))
             }
         }
     }
@@ -67,7 +90,7 @@ extension Engine {
 
     func handle(_ fact: ReachabilityFact) {
         if case .resumed = fact { resetTimer() }
-        run { now in perform(reachability.observe(fact, now: now)) }
+        run { now in perform(network.observe(fact, now: now)) }
     }
 
     // MARK: Actions
@@ -92,13 +115,13 @@ extension Engine {
             case .end(let id, let end):
                 exchanges.removeValue(forKey: id)?.end(end, retryAfter: retryAfter(for: id))
             case .refuse(let id, let limit, let value):
-                refused(limit, value)
+                reporter.refused(limit, value, now: clock.now())
                 exchanges.removeValue(forKey: id)?.refuse(limit: limit, value: value)
             case .dropResponse(let id):
                 exchanges[id]?.dropResponse()
                 if pending.isTicketAtRest(id) { exchanges[id] = nil }
             case .deliverResponse(let id, let reason):
-                totals.deliveredCounts[reason, default: 0] += 1
+                reporter.delivered(reason)
                 if pending.isLive(id) {
                     exchanges[id]?.deliverResponse(reason)
                 } else {
@@ -106,10 +129,10 @@ extension Engine {
                     exchanges.removeValue(forKey: id)?.refuse(limit: reason.rawValue, value: 0)
                 }
             case .incident(let kind, let incident):
-                report(kind, incident)
+                reporter.report(kind, incident, now: clock.now())
             case .gate(let origin, let isShut):
                 perform(
-                    reachability.observe(isShut ? .originAway(origin) : .originBack, now: clock.now()))
+                    network.observe(isShut ? .originAway(origin) : .originBack, now: clock.now()))
             case .announce(let origin, let notice):
                 for loop in loops { loop.announce(origin, notice) }
             case .report(let kind, let id):
@@ -122,16 +145,13 @@ extension Engine {
         for action in actions {
             switch action {
             case .changed:
-                let view = reachability.view
+                let reachability = network.reachability
                 pending.isNetworkAway = reachability.isNetworkAway
                 for loop in loops { loop.setNetwork(reachability.condition) }
                 if pending.isBehindPortal != reachability.isBehindPortal {
                     take(PortalChanged(isBehindPortal: reachability.isBehindPortal), now: clock.now())
                 }
-                events.append(.reachability(view))
-                logger.info(
-                    "reachability changed",
-                    metadata: ["state": "\(view.state)", "mode": "\(view.mode)"])
+                reporter.reachabilityChanged(reachability.view)
             case .networkChanged:
                 for loop in loops { loop.networkChanged() }
             case .wake:
@@ -144,31 +164,18 @@ extension Engine {
 
     /// A probe that is still under way is cancelled: it tests a network that is gone.
     func startProbe() {
-        isProbeDue = prober == nil
-        guard let prober else { return }
-        probe?.cancel()
-        probeNumber += 1
-        let number = probeNumber
-        probe = Task {
-            let result = await prober.probe()
-            if number == probeNumber { handle(.probed(result)) }
-        }
+        network.startProbe { number, result in await self.probed(number, result) }
     }
 
-    /// Asks, if it is time, which origins on this machine listen again.
-    func lookForListeners(now: Timestamp) {
-        guard let listenerTable, let dueAt = listenerWatch.nextLookAt, dueAt <= now else { return }
-        var sockets: [Origin: Set<UInt64>] = [:]
-        for origin in listenerWatch.origins {
-            guard let found = listenerTable.listeners(on: origin.port) else {
-                // A system that does not tell once never does.
-                self.listenerTable = nil
-                listenerWatch = ListenerWatch()
-                return
-            }
-            sockets[origin] = found
-        }
-        for origin in listenerWatch.looked(sockets, now: now) { take(OriginMayBeReachable(origin), now: now) }
+    private func probed(_ number: Int, _ result: ProbeResult) {
+        if network.isCurrent(number) { handle(.probed(result)) }
+    }
+
+    func report(_ kind: EntryEventKind, _ id: EntryID) {
+        guard let entry = entry(id) else { return }
+        // The start of an attempt is recorded when its connection is open; an acceptance is on disk already.
+        if entry.ticket != nil, kind == .changed || kind == .ended { saves.touch(id) }
+        reporter.report(kind, entry, liveCount: pending.count, now: clock.now())
     }
 
     private func retryAfter(for id: EntryID) -> Duration? {

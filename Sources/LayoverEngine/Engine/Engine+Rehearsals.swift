@@ -39,7 +39,7 @@ extension Engine {
     private func rehearsalsChanged() {
         rehearsalBoard.show(rehearsals.current)
         for loop in loops { loop.setRehearsals(rehearsals.current) }
-        events.append(.rehearsals(rehearsals.current))
+        reporter.events.append(.rehearsals(rehearsals.current))
         armTimer()
     }
 

@@ -4,38 +4,11 @@ import NIOCore
 
 /// Changes of tickets on their way to the store (`SaveQueue`), and waiting for them.
 extension Engine {
-    /// Pause before refused changes are handed in again. Default: 1 s.
-    static let savingPauseMin: Duration = .seconds(1)
-    /// Longest pause before refused changes are handed in again. It doubles with each try after a failure of kind `corrupt`, `io` or
-    /// `other`: a damaged page does not recover, and each try costs the changes in its commit a second transaction. Default: 1 minute.
-    private static let savingPauseMax: Duration = .seconds(60)
     /// Most tickets whose refused changes are handed in at once. Default: 1 000.
     private static let catchUpCountMax = 1000
 
-    /// Works on one fact. What follows from each is done at its end: the changes of tickets are handed to the store, in order, and
-    /// attempts begin.
-    ///
-    /// - Parameter work: Gets the time.
-    func run<Answer>(_ work: (Timestamp) -> Answer) -> Answer {
-        let answer = work(clock.now())
-        finishFact()
-        return answer
-    }
-
-    private func finishFact() {
-        saveTouched()
-        let starts = ticketStarts
-        ticketStarts = []
-        for (id, trigger) in starts { replay(id, trigger) }
-        if !abortWaiters.isEmpty {
-            let (pending, now) = (pending, clock.now())
-            abortWaiters.end { pending.entry($0, now: now)?.state != .attempting }
-        }
-        if listenerTable != nil { listenerWatch.watch(pending.awaitedOnThisMachine, now: clock.now()) }
-        armTimer()
-    }
-
-    private func saveTouched() {
+    /// At the end of a fact: the changes of the tickets that it touched.
+    func saveTouched() {
         guard !saves.touched.isEmpty else { return }
         var changes: [(EntryID, StoreChange)] = []
         for id in saves.takeTouched() {
@@ -90,36 +63,23 @@ extension Engine {
                     pending.urlIsStored(of: id)
                 }
             }
-            if saves.refused.isEmpty {
-                saves.failure = nil
-                savingPause = Self.savingPauseMin
-            } else if savingPause == Self.savingPauseMin {
-                saveRefused()
-            }
+            if saves.storeTook() { saveRefused() }
             storeTook()
         case .failure(let failure):
-            totals.storeFailureCount += 1
-            saves.failure = failure
+            reporter.storeFailed()
             // The store itself logs the beginning and the end of a failure; this line comes once a second.
             logger.debug(
                 "saving to the store failed; retrying",
                 metadata: ["error": "\(failure)", "tickets": "\(changes.count)"])
-            for (id, change) in changes { saves.keep(change, of: id) }
-            saveRefusedLater()
+            if let pause = saves.storeRefused(changes, failure) { saveRefused(after: pause) }
         }
-        for (id, _) in changes { watchers.notify(about: id) }
+        for (id, _) in changes { saves.watchers.notify(about: id) }
     }
 
-    private func saveRefusedLater() {
-        guard !isSavingAgain else { return }
-        isSavingAgain = true
-        eventLoop.scheduleTask(in: TimeAmount.nanoseconds(savingPause.nanosecondsSaturating)) {
+    private func saveRefused(after pause: Duration) {
+        eventLoop.scheduleTask(in: .nanoseconds(pause.nanosecondsSaturating)) {
             self.assumeIsolated {
-                $0.isSavingAgain = false
-                switch $0.saves.failure?.kind {
-                case .corrupt, .io, .other: $0.savingPause = min($0.savingPause * 2, Self.savingPauseMax)
-                case .full, .readOnly, .locked, .closed, nil: $0.savingPause = Self.savingPauseMin
-                }
+                $0.saves.pauseEnded()
                 $0.saveRefused()
             }
         }
@@ -140,10 +100,10 @@ extension Engine {
     ///
     /// - Returns: The number for `unwatchTicket`.
     package func watchTicket(_ id: EntryID, _ notify: @escaping @Sendable () -> Void) -> Int {
-        watchers.add(notify, for: id)
+        saves.watch(id, notify)
     }
 
-    package func unwatchTicket(_ id: EntryID, _ number: Int) { watchers.remove(number, for: id) }
+    package func unwatchTicket(_ id: EntryID, _ number: Int) { saves.unwatch(id, number) }
 
     /// Waits until what was changed about a ticket is on disk.
     ///
@@ -162,4 +122,85 @@ extension Engine {
             store.commit([]) { _ in continuation.resume() }
         }
     }
+
+    // MARK: Status
+
+    /// Nil where there is no store, and so no tickets.
+    package func storeStatus() -> StoreStatus? {
+        store.map { store in
+            StoreStatus(
+                condition: store.condition, unsavedCount: saves.refused.count,
+                acceptedCount: reporter.totals.acceptedCount, failureCount: reporter.totals.storeFailureCount,
+                history: history.duration)
+        }
+    }
+
+    // MARK: Old tickets
+
+    /// How often old tickets are removed. Default: 1 minute.
+    private static let historyInterval: TimeAmount = .minutes(1)
+    /// Most tickets removed in one step, so that other changes do not wait long. Default: 500.
+    private static let historyStep = 500
+
+    /// Removes tickets that ended longer ago than that: now, and every minute.
+    package func keepHistory(for history: Duration) {
+        self.history.duration = history
+        removeOld(history)
+        saveTime()
+        eventLoop.scheduleRepeatedTask(initialDelay: Self.historyInterval, delay: Self.historyInterval) { _ in
+            self.assumeIsolated {
+                $0.removeOld(history)
+                $0.saveTime()
+            }
+        }
+    }
+
+    /// Saves the current time: the time between the last saved one and the next boot of the machine was not measured.
+    private func saveTime() {
+        let now = clock.now()
+        guard let store, store.condition.failure == nil, history.savesTime(now: now, isIdle: pending.count == 0) else { return }
+        store.commit([.seen(Timestamp(nanoseconds: now.nanoseconds &+ ticketClock.offset))]) { _ in }
+    }
+
+    private func removeOld(_ history: Duration) {
+        guard let store, self.history.beginRemoval() else { return }
+        let before = Timestamp(nanoseconds: clock.now().nanoseconds &+ ticketClock.measuredOffset) + (.zero - history)
+        Task {
+            do throws(StoreFailure) {
+                while try await store.removeEnded(before: before, limit: Self.historyStep) > 0 {}
+            } catch {
+                self.logger.warning("cannot remove old tickets", metadata: ["error": "\(error)"])
+            }
+            self.history.removalEnded()
+        }
+    }
+}
+
+/// How long ended tickets are kept, so that their clients find the response, and what the engine has done about it.
+struct TicketHistory {
+    /// How often the time is saved while no ticket is live. Default: 10 minutes.
+    private static let idleTimeInterval: Duration = .seconds(600)
+
+    /// How long ended tickets are kept. Nil: not yet set.
+    var duration: Duration?
+    /// When the store was last told the time (`StoreChange.seen`).
+    private var timeSavedAt: Timestamp?
+    private var isRemovingOld = false
+
+    /// - Parameter isIdle: Whether no ticket is live.
+    /// - Returns: Whether the time is to be saved now.
+    mutating func savesTime(now: Timestamp, isIdle: Bool) -> Bool {
+        if isIdle, let timeSavedAt, now - timeSavedAt < Self.idleTimeInterval { return false }
+        timeSavedAt = now
+        return true
+    }
+
+    /// - Returns: False if a removal is under way.
+    mutating func beginRemoval() -> Bool {
+        guard !isRemovingOld else { return false }
+        isRemovingOld = true
+        return true
+    }
+
+    mutating func removalEnded() { isRemovingOld = false }
 }

@@ -18,25 +18,15 @@ package actor Engine {
     package nonisolated let naming: EntryNaming
 
     var pending: PendingSet
-    var reachability: Reachability
+    var network: NetworkDesk
     /// For the ids of incidents and the delays of gates.
     var jitter: Jitter
     var exchanges: [EntryID: any HeldExchange] = [:]
     var loops: [any ExchangeLoop] = []
-    var events: EventLog
-    var prober: (any Prober)?
-    /// Nil: which sockets listen is not known.
-    var listenerTable: (any ListenerTable)?
-    var listenerWatch = ListenerWatch()
-    /// Counts probes, so that the result of a cancelled one can be recognized.
-    var probeNumber = 0
-    var probe: Task<Void, Never>?
-    /// Whether a probe was due before the prober was set.
-    var isProbeDue = false
+    var reporter: Reporter
     /// Where tickets are kept. Nil: there are none.
     package nonisolated let store: (any PendingStore)?
     var saves = SaveQueue()
-    var watchers = TicketWatchers()
     var abortWaiters = AbortWaiters()
     /// Attempts of tickets that the current fact asks for. They are started once its changes are on their way to the store.
     var ticketStarts: [(id: EntryID, trigger: AttemptTrigger)] = []
@@ -44,31 +34,15 @@ package actor Engine {
     var nextLoop = 0
     /// How times on disk relate to those since boot.
     var ticketClock = TicketClock()
-    /// When the store was last told the time (`StoreChange.seen`).
-    var timeSavedAt: Timestamp?
     var routes = RouteTable()
     /// Whether the routes were changed since the start.
     var isReloaded = false
     let reroutePortion: Int
     /// Whether the next portion of a reload has been asked for.
     var isNextPortionDue = false
-    /// How long ended tickets are kept; nil until it is set.
-    var history: Duration?
-    var keys: KeyReservations
-    var claimants: [KeyReservations.Claim: Claimant] = [:]
-    /// Why the last search of the store for a key failed.
-    var searchFailure = StoreFailure(.closed, "The store is not open.")
+    var history = TicketHistory()
+    var keys: KeyDesk
     nonisolated let claimNumbers = Atomic<Int>(0)
-    var isSavingAgain = false
-    var savingPause = savingPauseMin
-    var isRemovingOld = false
-    var totals = EngineTotals()
-    var series = ActivitySeries()
-    /// When the log last told of a limit or of an origin.
-    var toldAt: [String: Timestamp] = [:]
-    /// Nil until it is set.
-    var notificationReceiver: (@Sendable (NotificationFact) -> Void)?
-    var lastReload: ReloadReport?
     var rehearsals = Rehearsals()
     /// The rehearsals for `RehearsedUpstream`.
     package nonisolated let rehearsalBoard = RehearsalBoard()
@@ -96,12 +70,13 @@ package actor Engine {
         self.clock = clock
         jitter = Jitter(generator)
         let seed = jitter.next()
-        self.reachability = reachability
+        network = NetworkDesk(reachability)
+        reporter = Reporter(logger, naming: naming)
         self.store = store
         self.logger = logger
         self.naming = naming
         pending = PendingSet(limits: limits, naming: naming, seed: seed)
-        keys = KeyReservations(joinedCountMax: limits.heldClientCountMax)
+        keys = KeyDesk(heldClientCountMax: limits.heldClientCountMax)
         startedAt = clock.now()
         if store?.isOpen == false {
             // The tickets of a store that opens later were accepted before all that waits until then, and no sequence
@@ -111,24 +86,22 @@ package actor Engine {
         }
         // Nothing is there yet that could be woken.
         _ = pending.handle(ModeChanged(to: reachability.mode), now: startedAt, using: &jitter)
-        events = EventLog()
     }
 
     /// Lets a loop take part. Before its first connection.
     package func register(_ loop: any ExchangeLoop) {
         loops.append(loop)
-        loop.setOffline(reachability.offlineTunnels)
-        loop.setNetwork(reachability.condition)
+        loop.setOffline(network.reachability.offlineTunnels)
+        loop.setNetwork(network.reachability.condition)
     }
 
     package func setProber(_ prober: any Prober) {
-        self.prober = prober
-        if isProbeDue { startProbe() }
+        if network.setProber(prober) { startProbe() }
         armTimer()
     }
 
     /// Has servers on this machine found as soon as they listen again.
-    package func setListenerTable(_ table: any ListenerTable) { listenerTable = table }
+    package func setListenerTable(_ table: any ListenerTable) { network.setListenerTable(table) }
 
     /// Takes a fact of the pending set, from any thread. Facts of one thread are worked on in their order.
     package nonisolated func post(_ fact: some PostedFact) {
@@ -164,7 +137,7 @@ package actor Engine {
 
     /// Sets the one timer to the next thing that is due in any machine.
     func armTimer() {
-        let next = [pending.nextWakeAt, reachability.nextWakeAt, listenerWatch.nextLookAt, rehearsals.nextEndAt].compactMap { $0 }.min()
+        let next = [pending.nextWakeAt, network.nextWakeAt, rehearsals.nextEndAt].compactMap { $0 }.min()
         guard next != timerAt else { return }
         timer?.cancel()
         timer = nil
@@ -184,8 +157,8 @@ package actor Engine {
         timer = nil
         timerAt = nil
         run { now in
-            perform(reachability.advance(to: now))
-            lookForListeners(now: now)
+            perform(network.advance(to: now))
+            for origin in network.lookForListeners(now: now) { take(OriginMayBeReachable(origin), now: now) }
             take(TimePassed(), now: now)
             endRehearsals(now: now)
         }

@@ -10,15 +10,3 @@ package struct StoreStatus: Sendable, Hashable {
     /// How long ended tickets are kept; nil until it is set.
     package var history: Duration?
 }
-
-extension Engine {
-    /// Nil where there is no store, and so no tickets.
-    package func storeStatus() -> StoreStatus? {
-        store.map { store in
-            StoreStatus(
-                condition: store.condition, unsavedCount: saves.refused.count,
-                acceptedCount: totals.acceptedCount, failureCount: totals.storeFailureCount,
-                history: history)
-        }
-    }
-}

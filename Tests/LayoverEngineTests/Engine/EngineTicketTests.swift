@@ -198,7 +198,7 @@ struct EngineTicketTests {
         #expect(await bench.engine.isSaved(id))
         #expect(try await store.record(of: id)?.state == .delivered)
         await bench.engine.unwatchTicket(id, number)
-        #expect(await bench.engine.watchers.isEmpty)
+        #expect(await bench.engine.saves.watchers.isEmpty)
     }
 
     @Test func responseAfterTheEndIsHandedToTheStoreForRemoval() async throws {

@@ -67,7 +67,7 @@ extension Simulation {
             setMode(chance(50) ? .auto : mode)
         default:
             // A probe result without a request for it.
-            if engine.assumeIsolated({ $0.reachability.probeInterval != nil }) {
+            if engine.assumeIsolated({ $0.network.reachability.probeInterval != nil }) {
                 post(.probed(network.probe))
             }
         }
@@ -91,8 +91,7 @@ extension Simulation {
 
     /// Makes the probe that the engine wants: there is nobody else in a simulation to make it.
     func answerProbe() {
-        guard engine.assumeIsolated({ $0.isProbeDue }) else { return }
-        engine.assumeIsolated { $0.isProbeDue = false }
+        guard engine.assumeIsolated({ $0.network.takeDueProbe() }) else { return }
         probeCount += 1
         let number = probeCount
         later(.milliseconds(Int.random(in: 1...200, using: &generator) * 10)) { [unowned self] in

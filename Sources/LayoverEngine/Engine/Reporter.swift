@@ -3,22 +3,51 @@ import Logging
 
 /// What people are told: events, counts, and lines in the log. A line at `info` or above is written once for each incident, not for each
 /// request.
-extension Engine {
-    func report(_ kind: EntryEventKind, _ id: EntryID) {
-        guard let entry = entry(id) else { return }
+struct Reporter {
+    private let logger: Logger
+    private let naming: EntryNaming
+    private(set) var totals = EngineTotals()
+    private var series = ActivitySeries()
+    var events = EventLog()
+    /// Is told of each change of an incident, and of limits that are reached. Nil: not yet set.
+    var notificationReceiver: (@Sendable (NotificationFact) -> Void)?
+    private(set) var lastReload: ReloadReport?
+    /// When the log last told of a limit or of an origin.
+    private var toldAt: [String: Timestamp] = [:]
+
+    init(_ logger: Logger, naming: EntryNaming) {
+        self.logger = logger
+        self.naming = naming
+    }
+
+    func activity(now: Timestamp) -> [ActivitySeries.Bucket] { series.all(now: now) }
+
+    // MARK: Counts
+
+    mutating func accepted() { totals.acceptedCount += 1 }
+
+    mutating func storeFailed() { totals.storeFailureCount += 1 }
+
+    mutating func delivered(_ reason: Verdict.DeliverReason) { totals.deliveredCounts[reason, default: 0] += 1 }
+
+    mutating func commanded(_ command: EntryCommand, count: Int) { totals.commandCounts[command, default: 0] += count }
+
+    // MARK: Reports
+
+    /// - Parameter liveCount: The number of live entries now.
+    mutating func report(_ kind: EntryEventKind, _ entry: Entry, liveCount: Int, now: Timestamp) {
         totals.count(kind, entry)
-        series.count(kind, entry.state, live: pending.count, now: clock.now())
-        // The start of an attempt is recorded when its connection is open; an acceptance is on disk already.
-        if entry.ticket != nil, kind == .changed || kind == .ended { saves.touch(id) }
+        series.count(kind, entry.state, live: liveCount, now: now)
         events.append(.entry(kind, entry))
         logger.debug(
-            "entry", metadata: [
-                "event": "\(kind.rawValue)", "exchange": "\(naming.shown(id))", "origin": "\(entry.origin)",
+            "entry",
+            metadata: [
+                "event": "\(kind.rawValue)", "exchange": "\(naming.shown(entry.id))", "origin": "\(entry.origin)",
                 "state": "\(entry.state)",
             ])
     }
 
-    func report(_ kind: IncidentEventKind, _ incident: Incident) {
+    mutating func report(_ kind: IncidentEventKind, _ incident: Incident, now: Timestamp) {
         if kind == .opened { totals.incidentCount += 1 }
         events.append(.incident(kind, incident))
         notificationReceiver?(.incident(kind, incident))
@@ -28,10 +57,10 @@ extension Engine {
             case .updated: .debug
             case .closed: .info
             }
-        logger.log(level: level, "\(incident.sentence(kind))", metadata: metadata(of: incident))
+        logger.log(level: level, "\(incident.sentence(kind))", metadata: metadata(of: incident, now: now))
     }
 
-    private func metadata(of incident: Incident) -> Logger.Metadata {
+    private func metadata(of incident: Incident, now: Timestamp) -> Logger.Metadata {
         var metadata: Logger.Metadata = ["incident": "\(incident.id)", "kind": "\(incident.kind)", "waiting": "\(incident.waiting)"]
         switch incident.scope {
         case .origin(let origin): metadata["origin"] = "\(origin)"
@@ -39,22 +68,22 @@ extension Engine {
         case .network: break
         }
         if let cause = incident.cause { metadata["cause"] = "\(cause.kind.rawValue) while \(cause.phase.rawValue)" }
-        let age = clock.now() - incident.since
+        let age = now - incident.since
         if age >= .seconds(1) { metadata["age"] = "\(age.components.seconds)s" }
         return metadata
     }
 
     /// A request was not parked, or no ticket was made of it.
-    func refused(_ limit: String, _ value: Int) {
+    mutating func refused(_ limit: String, _ value: Int, now: Timestamp) {
         totals.refusedCounts[limit, default: 0] += 1
-        guard mayTell(limit) else { return }
+        guard mayTell(limit, now: now) else { return }
         notificationReceiver?(.limit(limit, value))
         logger.warning("limit reached, requests are refused", metadata: ["limit": "\(limit)", "value": "\(value)"])
     }
 
     /// Its client had to be told: nothing waits, so there is no incident of it.
-    func mayHaveBeenApplied(_ origin: Origin, _ failure: Failure) {
-        guard mayTell("mayHaveBeenApplied \(origin)") else { return }
+    mutating func mayHaveBeenApplied(_ origin: Origin, _ failure: Failure, now: Timestamp) {
+        guard mayTell("mayHaveBeenApplied \(origin)", now: now) else { return }
         logger.warning(
             "a request may have been applied; its client was told and nothing is sent again",
             metadata: ["origin": "\(origin)", "cause": "\(failure.kind.rawValue) while \(failure.phase.rawValue)"])
@@ -65,8 +94,7 @@ extension Engine {
     /// Topics that are remembered for that. Default: 1000.
     private static let toldCountMax = 1000
 
-    private func mayTell(_ topic: String) -> Bool {
-        let now = clock.now()
+    private mutating func mayTell(_ topic: String, now: Timestamp) -> Bool {
         if let last = toldAt[topic], now - last < Self.toldInterval { return false }
         if toldAt.count >= Self.toldCountMax { toldAt = toldAt.filter { now - $0.value < Self.toldInterval } }
         // Rather no line than a log that is full of them.
@@ -75,19 +103,24 @@ extension Engine {
         return true
     }
 
-    /// - Parameter receiver: Told of each change of an incident, and of limits that are reached. It must return at once.
-    package func setNotificationReceiver(_ receiver: @escaping @Sendable (NotificationFact) -> Void) {
-        notificationReceiver = receiver
+    /// The configuration was read anew, or could not be.
+    mutating func reloaded(_ report: ReloadReport) {
+        lastReload = report
+        events.append(.reloaded(report))
+    }
+
+    mutating func reachabilityChanged(_ view: ReachabilityView) {
+        events.append(.reachability(view))
+        logger.info("reachability changed", metadata: ["state": "\(view.state)", "mode": "\(view.mode)"])
     }
 
     /// The proxy is being stopped.
-    func reportDrain() {
-        let counts = pending.counts
+    func drainBegan(_ counts: [EntryState: Int], heldCount: Int) {
         logger.info(
             "draining: no new requests",
             metadata: [
                 "waiting": "\(counts[.waiting] ?? 0)", "attempting": "\(counts[.attempting] ?? 0)", "held": "\(counts[.held] ?? 0)",
-                "undecided": "\(counts[.undecided] ?? 0)", "clients": "\(pending.heldCount)",
+                "undecided": "\(counts[.undecided] ?? 0)", "clients": "\(heldCount)",
             ])
     }
 }
