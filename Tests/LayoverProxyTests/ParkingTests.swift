@@ -29,6 +29,8 @@ struct ParkingTests {
             #expect(answer.status == 503, "a status is an answer")
             #expect(answer.values("Proxy-Status") == ["other", #"layover; details="attempts=2 waited=12.4s""#])
             #expect(try await proxy.entry(.delivered).attemptCount == 2)
+            // Until the loop knows that the gate is open, the next request would ask the engine first.
+            await proxy.engine.untilLoopsCaughtUp()
             try await client.send(.get("/next"))
             let next = try await proxy.nextAttempt()
             next.respond(200, ["Content-Length: 0"])

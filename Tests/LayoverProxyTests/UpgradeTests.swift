@@ -2,6 +2,7 @@ import LayoverCore
 import LayoverEngine
 import LayoverTestSupport
 import NIOCore
+import Retry
 import Testing
 
 @testable import LayoverProxy
@@ -129,6 +130,56 @@ struct UpgradeTests {
             try await near.send(.get("/next"))
             #expect(try await near.answer().status == 200)
             #expect(proxy.loop.metrics.openTunnelCount.current == 0)
+        }
+    }
+
+    private static func retrying(_ rules: inout ProxyRules) {
+        var policy = Policy.standard
+        policy.retryOn = [.connectivity, .status(503)]
+        policy.delay = DelaySchedule(.constant(.seconds(1)))
+        rules.routes = RouteTable(policies: ["default": policy])
+    }
+
+    /// A busy server of WebSockets is asked again as one of plain requests, and others stay away from it meanwhile.
+    @Test func statusInRetryOnOfAnUpgradeIsRequestedAgain() async throws {
+        try await withProxy(rules: Self.retrying) { proxy in
+            let (near, far, _) = try await Self.dial(proxy)
+            try await far.send("HTTP/1.1 503 Busy\r\nRetry-After: 5\r\nContent-Length: 4\r\n\r\naway")
+            let entry = try await proxy.entry()
+            #expect(entry.lastFailure?.evidence == .answered && entry.waitingFor == .pause)
+            _ = try await far.ending()
+            let other = try await proxy.client(sending: .get("/"))
+            while await proxy.engine.liveEntries().count < 2 { await Task.yield() }
+            #expect(proxy.upstream.startedCount == 1, "the pause counts for plain requests, too")
+            try await proxy.advance(by: .seconds(5))
+            let again = try await proxy.nextAttempt("the canary behind the pause")
+            #expect(again.request.purpose == .upgrade)
+            let end = try FarEnd()
+            let second = try await end.client()
+            again.deliver([.dialled(end.dialled())])
+            _ = try await Self.head(second)
+            try await second.send(Self.agreed + "hi")
+            let answer = try await near.answer()
+            #expect(answer.status == 101 && answer["Proxy-Status"] == #"layover; details="attempts=2 waited=5.0s""#)
+            #expect(try await near.text(2) == "hi")
+            other.close()
+        }
+    }
+
+    /// A response that is longer than what is kept of it while the engine decides is passed on whole.
+    @Test func responseToAnUpgradeThatMayNotBeRetriedIsPassedOn() async throws {
+        func rules(_ rules: inout ProxyRules) {
+            var policy = Policy.standard
+            policy.retryOn = [.connectivity, .status(503)]
+            policy.automaticAttemptsMax = 1
+            rules.routes = RouteTable(policies: ["default": policy])
+        }
+        try await withProxy(rules: rules) { proxy in
+            let (near, far, _) = try await Self.dial(proxy)
+            let body = String(repeating: "busy", count: 50_000)
+            try await far.send("HTTP/1.1 503 Busy\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+            let answer = try await near.answer()
+            #expect(answer.status == 503 && answer.body == body)
         }
     }
 

@@ -177,8 +177,7 @@ extension Exchange {
     /// Whether the response is not to be passed on, or not yet.
     private func retries(_ head: ResponseHead) -> Bool {
         // The list first: a call of the machine copies it.
-        guard machine.rules.policy.retryOn.match(status: head.status), machine.retries(status: head.status), request.purpose == .transfer
-        else { return false }
+        guard machine.rules.policy.retryOn.match(status: head.status), machine.retries(status: head.status) else { return false }
         if let client, client.connection?.isInputClosed != false { return false }
         let response = ResponseSummary(
             status: head.status, retryAfter: head.retryAfter(now: loop.wallSeconds), forbidsRetry: head.forbidsRetry)
