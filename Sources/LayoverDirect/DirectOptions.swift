@@ -37,7 +37,7 @@ package struct DirectOptions: Sendable {
     /// How long a client whose request has all been sent so far may pause before it gets the withheld end: it may wait for that.
     /// Default: 250 ms.
     package var requestPauseMax: Duration = .milliseconds(250)
-    /// Limits on response heads and trailers.
+    /// Limits on response heads and trailers. Default: as of `FramingLimits`.
     package var responseLimits = FramingLimits()
 
     package init(addressGuard: any AddressGuard) { self.addressGuard = addressGuard }

@@ -1,7 +1,8 @@
 """A parent proxy for tests: http, https or socks5h, with or without credentials.
 
 It writes one line of JSON for each request or connection: what was asked for, and with which Proxy-Authorization. With --answer it
-refuses each CONNECT with that status, or with that reply of SOCKS; `hang` never answers, `cut` closes.
+refuses each CONNECT with that status, or with that reply of SOCKS; `hang` never answers, `cut` closes, `half` closes within the head of
+its response, and `garbage` answers with lines that are not HTTP.
 """
 
 import argparse
@@ -88,6 +89,13 @@ def serve_http(client):
             client.sendall(b"HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
             return
     if options.answer == "cut":
+        return
+    if options.answer == "half":
+        client.sendall(b"HTTP/1.1 200 OK\r\nX-Half")
+        return
+    if options.answer == "garbage":
+        client.sendall(b"lorem ipsum\r\n\r\n")
+        client.recv(1)
         return
     if options.answer == "hang":
         client.recv(1)

@@ -1,5 +1,6 @@
 import LayoverCore
 import LayoverEngine
+import LayoverHTTP
 import LayoverTestSupport
 import NIOCore
 import Retry
@@ -209,6 +210,50 @@ struct UpgradeTests {
         }
     }
 
+    /// RFC 9110 section 7.8: a server must not switch to a protocol that it was not asked for. HTTP/1.0 has no upgrades.
+    @Test(arguments: [
+        "HTTP/1.1 101 X\r\n", "HTTP/1.1 101 X\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n",
+        "HTTP/1.1 101 X\r\nUpgrade: websocket, h2c\r\n", "HTTP/1.1 101 X\r\nUpgrade: websocket\r\nUpgrade: websocket\r\n",
+        "HTTP/1.0 101 X\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n",
+    ])
+    func switchToAnotherProtocolIsAFailure(head: String) async throws {
+        try await withProxy { proxy in
+            let (near, far, _) = try await Self.dial(proxy)
+            try await far.send(head + "\r\n")
+            let answer = try await near.answer()
+            #expect(answer.status == 502)
+            #expect(answer.member("kind") == "http_upgrade_failed" && answer.member("evidence") == "maybeApplied")
+            #expect(try await far.ending().rest == "")
+            #expect(await proxy.engine.liveEntries().isEmpty, "no second attempt")
+        }
+    }
+
+    /// What a GET meets on the direct way is reported alike (`BrokenOriginTests`, `FramingTests`).
+    @Test(arguments: [
+        ("", "connection_terminated"), ("HTTP/1.1 200 OK\r\nContent-Le", "http_response_incomplete"),
+        ("HTTP/1.1 103 X\r\n\r\n", "http_response_incomplete"), ("silent", "http_response_timeout"),
+        ("HTTP/1.1 200 OK\r\nX: \(String(repeating: "y", count: 3_000))\r\n\r\n", "http_response_header_section_size"),
+    ])
+    func brokenResponseToAnUpgradeHasTheKindOfOtherRequests(text: String, kind: String) async throws {
+        func rules(_ rules: inout ProxyRules) {
+            var policy = Policy.standard
+            policy.mode = .pass
+            rules.routes = RouteTable(policies: ["default": policy])
+            rules.attempt.firstByte = .milliseconds(300)
+            rules.framing.headByteCountMax = 2_000
+        }
+        try await withProxy(rules: rules) { proxy in
+            let (near, far, _) = try await Self.dial(proxy)
+            if text != "silent" {
+                if !text.isEmpty { try await far.send(text) }
+                far.close()
+            }
+            var answer = try await near.answer()
+            if answer.status == 103 { answer = try await near.answer() }
+            #expect(answer.member("kind") == kind && answer.member("evidence") == "maybeApplied", "\(answer.body)")
+        }
+    }
+
     @Test func stalledResponseToAnUpgradeIsCutOffAfterTheIdleTimeout() async throws {
         func idle(_ rules: inout ProxyRules) { rules.attempt.idle = .milliseconds(300) }
         try await withProxy(rules: idle) { proxy in
@@ -236,6 +281,8 @@ struct UpgradeTests {
             try await proxy.settle()
             let records = await proxy.engine.entry(entry.id)?.attempts.records ?? []
             #expect(records.count == 2 && records.last?.evidence == .maybeApplied)
+            let failure = records.last?.failure
+            #expect(failure?.bytesSent ?? 0 > 100 && failure?.localAddress == "127.0.0.1" && failure?.remoteAddress == "127.0.0.1")
         }
     }
 

@@ -96,6 +96,7 @@ struct BrokenOriginTests {
         }
         #expect(facts.events == ["interim", "failed"])
         #expect(failure?.evidence == .maybeApplied)
+        #expect(failure?.kind == .httpResponseIncomplete)
     }
 
     @Test(arguments: [

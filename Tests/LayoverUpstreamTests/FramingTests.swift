@@ -1,4 +1,5 @@
 import LayoverCore
+import LayoverHTTP
 import LayoverTestSupport
 import Testing
 
@@ -47,6 +48,12 @@ struct FramingTests {
         Example(
             answer: "HTTP/1.1 200 OK\r\n" + String(repeating: "X: y\r\n", count: 20_000) + "\r\n",
             kind: .httpResponseHeaderSectionSize),
+        // More than libcurl takes as one line.
+        Example(
+            answer: "HTTP/1.1 200 OK\r\nX: " + String(repeating: "y", count: 150_000) + "\r\n\r\n",
+            kind: .httpResponseHeaderSectionSize),
+        Example(
+            answer: "HTTP/1.1 200 " + String(repeating: "y", count: 150_000) + "\r\n\r\n", kind: .httpResponseHeaderSectionSize),
         Example(answer: String(repeating: "HTTP/1.1 103 Early\r\n\r\n", count: 100)),
     ]
 
@@ -158,6 +165,24 @@ struct FramingTests {
             #expect(facts.failure?.evidence == .answered)
             #expect(facts.failure?.kind == .httpResponseTransferCoding)
             #expect(origin.connections.count == number)
+        }
+        try await rig.stop()
+    }
+
+    /// libcurl alone takes no head of 300 KB, and no line of 100 KB.
+    @Test(arguments: [(290_000, true), (320_000, false)])
+    func limitOnHeadsIsThatOfTheOptions(byteCount: Int, isWithinLibcurl: Bool) async throws {
+        let fields = String(repeating: "X: " + String(repeating: "y", count: 995) + "\r\n", count: byteCount / 1_000)
+        let origin = try MisbehavingOrigin { connection in
+            while connection.readRequest() != nil { connection.write("HTTP/1.1 200 OK\r\n\(fields)Content-Length: 2\r\n\r\nok") }
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig { $0.responseLimits.headByteCountMax = 512 << 10 }
+        let facts = await rig.send(rig.request("GET", port: origin.port))
+        if isWithinLibcurl || Path.current == .direct {
+            #expect(facts.status == 200 && facts.bodyText == "ok")
+        } else {
+            #expect(facts.failure?.kind == .httpResponseHeaderSectionSize && facts.failure?.evidence == .maybeApplied)
         }
         try await rig.stop()
     }

@@ -82,7 +82,7 @@ struct LocalAddressTests {
         let failure = try #require(await record.ended().failure)
         #expect(failure.kind == .connectionTerminated)
         #expect(failure.evidence == .maybeApplied)
-        #expect(failure.message == LocalAddress.goneMessage)
+        #expect(failure.message == FailureReason.localAddressGone(isAnswered: false).message)
         try await rig.stop()
     }
 }

@@ -14,7 +14,7 @@ FILES_MAX = 4
 ON_LIST = {
     "LayoverEngine.Engine": 11,
     "LayoverEngine.UpstreamRequest": 15,
-    "LayoverCore.Failure": 14,
+    "LayoverCore.Failure": 13,
     "LayoverCore.Entry": 12,
     "LayoverUpstream.Transfer": 11,
     "LayoverHTTP.RequestHead": 8,

@@ -24,7 +24,7 @@ FULL = {
     "Sources/LayoverProxy/Exchange": 22,
     "Sources/LayoverConfiguration/Loading": 22,
     "Sources/LayoverCore/Exchange": 19,
-    "Sources/LayoverEngine/Upstream": 21,
+    "Sources/LayoverEngine/Upstream": 17,
     "Sources/LayoverConfiguration/Settings": 19,
     "Sources/LayoverCore/Pending/Query": 18,
     "Sources/LayoverAdmin/Documents": 17,

@@ -57,7 +57,8 @@ extension Schema {
         key(
             "limits.headerBytes", \.limits.headerBytes,
             Codec.byteCount(from: 1 << 10).allowing({ $0 <= 512 << 10 }, orElse: "is more than 512KiB"),
-            "Maximum size of a message head; at most 512KiB, because libcurl sends no head over 1MiB."),
+            "Maximum size of a message head, of requests and responses; at most 512KiB, because libcurl sends no head over 1MiB. libcurl "
+                + "takes no response head over 300KB and no line of one over 100KB."),
         key(
             "limits.unattended", \.limits.unattended, .integer(1...10_000_000),
             "Maximum number of attempts that go on after their clients have disconnected, because the server may have processed the "

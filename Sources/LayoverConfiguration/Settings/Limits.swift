@@ -10,7 +10,7 @@ package struct Limits: Sendable, Hashable {
     package var bodyMax = 64 << 20
     /// Most bytes of all body files. Default: 1 GiB.
     package var spoolTotal = 1 << 30
-    /// Most bytes of the head of a message. Default: 64 KiB.
+    /// Most bytes of the head of a request or a response. Default: 64 KiB.
     package var headerBytes = 64 << 10
     /// Most attempts that go on without a client; when there are more, the oldest ends. Default: 1024.
     package var unattended = 1024

@@ -41,9 +41,6 @@ package struct Failure: Sendable, Hashable {
         self.isNameUnknown = isNameUnknown
     }
 
-    /// Follows the name of an alert.
-    package static let clientCertificateHint = "It requires a client certificate, and Layover has none."
-
     /// The failure that stands for a response that is not delivered because its status is retried.
     ///
     /// - Parameter isMade: Whether a rehearsal made it.

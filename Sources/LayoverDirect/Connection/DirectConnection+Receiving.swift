@@ -215,8 +215,9 @@ extension DirectConnection {
 
     private var progress: DirectProgress {
         DirectProgress(
-            isSecuring: isSecuring, bytesSent: sending.byteCount, mayHaveSentMore: sending.waitingByteCount > 0, isSent: sending.isComplete,
-            hasBegunResponse: receiving.hasBegun, isAnswered: receiving.isAnswered, isResponseOver: receiving.isOver, isReused: isReused,
+            isSecuring: isSecuring, isOriginSecure: tls != nil && !isToParentProxy, bytesSent: sending.byteCount,
+            mayHaveSentMore: sending.waitingByteCount > 0, isSent: sending.isComplete, hasBegunResponse: receiving.hasBegun,
+            isAnswered: receiving.isAnswered, isResponseOver: receiving.isOver, isReused: isReused,
             localAddress: context?.channel.localAddress?.ipAddress, remoteAddress: remoteAddress)
     }
 

@@ -4,6 +4,8 @@ import LayoverCore
 struct DirectProgress {
     /// Whether TLS was being made.
     var isSecuring: Bool
+    /// Whether the connection has TLS with the origin itself.
+    var isOriginSecure: Bool
     /// Bytes of the request, head and body, that the kernel has taken.
     var bytesSent: Int64
     /// Whether bytes were left to the channel, which does not tell how many it sent before it broke.

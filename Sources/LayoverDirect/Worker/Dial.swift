@@ -3,12 +3,14 @@ import LayoverEngine
 import LayoverHTTP
 import NIOCore
 
-/// An attempt that waits for its connection to be opened. Confined to its loop.
+/// An attempt that waits for its connection to be opened, by its parent proxy too. Confined to its loop.
 final class Dial: UpstreamReceiver {
     private let attempt: UpstreamAttempt
     private let worker: DirectWorker
     /// The dialler's part of it. Nil once it has ended.
     private var dialled: UpstreamAttempt?
+    /// Not nil while the parent proxy is asked for the connection to the origin.
+    private var asking: ParentProxyConnect?
     private var isCancelled = false
     /// When the connection must be ready, TLS included.
     private let readyBy: NIODeadline
@@ -27,10 +29,14 @@ final class Dial: UpstreamReceiver {
         worker.dialler.start(dialled)
     }
 
-    /// The attempt gets its last event all the same, from the dialler or once the channel is open.
+    /// The attempt gets its last event all the same: from the dialler, once the channel is open, or now.
     func cancel() {
         isCancelled = true
         if let dialled { worker.dialler.cancel(dialled) }
+        guard let asking else { return }
+        self.asking = nil
+        asking.cancel()
+        end(with: .abortedByProxy)
     }
 
     func receive(_ event: UpstreamEvent, of dialled: UpstreamAttempt) {
@@ -51,6 +57,9 @@ final class Dial: UpstreamReceiver {
             return end(with: .abortedByProxy)
         }
         let connection = DirectConnection(socket, to: attempt.request, on: worker)
+        if let parentProxy = attempt.request.parentProxy, attempt.request.dial.parentProxyUse == .reach {
+            return ask(parentProxy, on: socket, for: connection)
+        }
         socket.openChannel(on: worker.eventLoop, handler: connection) { result in
             switch result {
             case .success: self.opened(connection)
@@ -59,7 +68,36 @@ final class Dial: UpstreamReceiver {
         }
     }
 
-    private func opened(_ connection: DirectConnection) {
+    private func ask(_ parentProxy: ParentProxy, on socket: DialledSocket, for connection: DirectConnection) {
+        let asking = ParentProxyConnect(
+            to: attempt.request.origin, through: parentProxy, remoteAddress: socket.remoteAddress, readyBy: readyBy
+        ) { outcome in self.answered(outcome, for: connection) }
+        self.asking = asking
+        socket.openChannel(on: worker.eventLoop, handler: asking) { result in
+            guard case .failure(let error) = result, self.asking != nil else { return }
+            self.asking = nil
+            self.end(with: self.lost(error, remoteAddress: socket.remoteAddress))
+        }
+    }
+
+    private func answered(_ outcome: ParentProxyConnect.Outcome, for connection: DirectConnection) {
+        asking = nil
+        switch outcome {
+        case .open(let channel, let rest):
+            do {
+                try channel.pipeline.syncOperations.addHandler(connection)
+            } catch {
+                channel.close(promise: nil)
+                return end(with: lost(error, remoteAddress: connection.remoteAddress))
+            }
+            opened(connection, rest: rest)
+        case .failed(let failure): end(with: failure)
+        case .lost: end(with: lost(nil, remoteAddress: connection.remoteAddress).closedByParentProxy)
+        }
+    }
+
+    /// - Parameter rest: Bytes that came behind the response of a parent proxy.
+    private func opened(_ connection: DirectConnection, rest: ByteBuffer = ByteBuffer()) {
         guard !isCancelled, connection.isOpen else {
             connection.close()
             return end(with: isCancelled ? .abortedByProxy : lost(nil, remoteAddress: connection.remoteAddress))
@@ -67,6 +105,7 @@ final class Dial: UpstreamReceiver {
         worker.ended(self)
         if let tls = worker.options.tls, attempt.request.isPeerSecure {
             connection.secure(for: attempt, by: tls, until: readyBy)
+            if rest.readableBytes > 0 { connection.receiveSecured(rest) }
         } else {
             _ = connection.begin(attempt)
         }

@@ -37,7 +37,4 @@ package enum LocalAddress {
             return storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(probe, $0, length) != 0 && errno == EADDRNOTAVAIL }
         }
     }
-
-    /// The message of an attempt that ended because its local address is gone.
-    package static let goneMessage = "The network changed: the address of this machine that the connection used is gone."
 }

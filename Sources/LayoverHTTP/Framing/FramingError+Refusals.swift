@@ -75,15 +75,15 @@ extension FramingError {
 
     // MARK: Chunks (RFC 9112 section 7.1)
 
-    static var malformedChunkSize: Self { bad("A chunk size is malformed.") }
-    static var chunkSizeOverflow: Self { bad("A chunk size is too large.") }
+    package static var malformedChunkSize: Self { bad("A chunk size is malformed.") }
+    package static var chunkSizeOverflow: Self { bad("A chunk size is too large.") }
     static var malformedChunkExtension: Self { bad("A chunk extension is malformed.") }
     static var chunkLineTooLong: Self { bad("A chunk size line is too long.") }
     static var tooManyChunkExtensions: Self { bad("The message has too many chunk extensions.") }
-    static var malformedChunkEnd: Self {
+    package static var malformedChunkEnd: Self {
         bad("The data of a chunk does not end with its line end.")
     }
-    static var trailersTooLarge: Self { bad("The trailer section is too large.") }
+    package static var trailersTooLarge: Self { bad("The trailer section is too large.") }
     static var tooManyTrailers: Self { bad("The trailer section has too many fields.") }
     static var framingInTrailers: Self {
         bad("The trailer section contains a framing or Host field.")
@@ -93,13 +93,13 @@ extension FramingError {
 
     static var malformedStatusLine: Self { broken("The status line is malformed.") }
     package static var isHTTP2: Self { broken("The origin answered in HTTP/2, and was asked in HTTP/1.1.") }
-    static var isNoHTTP: Self { broken("The origin answered with bytes that are not HTTP.") }
-    static var isTLS: Self {
+    package static var isNoHTTP: Self { broken("The origin answered with bytes that are not HTTP.") }
+    package static var isTLS: Self {
         broken("The origin answered with an alert of TLS, and was asked in plain HTTP. Its URL may have to begin with https.")
     }
     static var statusOutOfRange: Self { broken("The status is not between 100 and 999.") }
-    static var unexpectedUpgrade: Self { broken("The upstream switched protocols unasked.") }
-    static var tooManyInterimHeads: Self { broken("The upstream sent too many interim responses.") }
+    package static var unexpectedUpgrade: Self { broken("The origin switched protocols unasked.") }
+    package static var tooManyInterimHeads: Self { broken("The origin sent too many interim responses.") }
     static var bodyWithoutPlace: Self {
         broken("The response announces a body where there can be none.")
     }
@@ -107,8 +107,15 @@ extension FramingError {
 }
 
 extension FramingError {
+    /// Whether a head was refused only because it is longer than its limit.
+    package var isLengthOfHead: Bool { isOne(of: [.headTooLarge]) }
+
     /// Whether a head was refused only because it is longer than its limit, or has more fields than it may have.
-    package var isSizeOfHead: Bool {
-        [FramingError.headTooLarge, .tooManyFields].contains { $0.reason.description == reason.description }
-    }
+    package var isSizeOfHead: Bool { isOne(of: [.headTooLarge, .tooManyFields]) }
+
+    /// The same for trailers.
+    package var isSizeOfTrailers: Bool { isOne(of: [.trailersTooLarge, .tooManyTrailers]) }
+
+    /// Whatever the status: each error of a response has 502.
+    private func isOne(of errors: [FramingError]) -> Bool { errors.contains { $0.reason.description == reason.description } }
 }

@@ -117,6 +117,16 @@ package struct ResponseDecoder: Sendable {
         }
     }
 
+    /// The refusal of bytes in the place of a status line, where another reader has found that they begin none.
+    package static func refusal(ofBeginning bytes: UnsafeRawBufferPointer) -> FramingError {
+        do throws(FramingError) {
+            if !bytes.isEmpty { try checkBeginning(bytes) }
+        } catch {
+            return error
+        }
+        return .isNoHTTP
+    }
+
     /// Reads the lines that are there, each once. Nil: more bytes are needed.
     private mutating func takeHead(_ input: inout ByteBuffer) throws(FramingError) -> ResponseHead? {
         let head = try input.withReadableBytes { bytes throws(FramingError) -> ResponseHead? in

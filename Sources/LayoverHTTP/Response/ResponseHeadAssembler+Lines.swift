@@ -66,6 +66,8 @@ extension ResponseHeadAssembler {
         switch field.known {
         case .other:
             return true
+        case .contentLength where opensTunnel(statusLine), .transferEncoding where opensTunnel(statusLine):
+            return false
         case .contentLength:
             return try keepsLength(field, in: line, of: statusLine)
         case .transferEncoding:
@@ -126,10 +128,13 @@ extension ResponseHeadAssembler {
             return .none
         }
         if isHeadRequest || line.status == 204 || line.status == 304 { return .none }
-        if isConnect, line.status < 300 { return .none }
+        if opensTunnel(line) { return .none }
         if framing.isChunked { return .chunked }
         return framing.length.map { .length($0) } ?? .untilClose
     }
+
+    /// Whether the tunnel follows the head. Content-Length and Transfer-Encoding are ignored then (RFC 9110 section 9.3.6).
+    private func opensTunnel(_ line: StatusLine) -> Bool { isConnect && (200..<300).contains(line.status) }
 
     private var announcesBody: Bool { framing.isChunked || framing.length ?? 0 > 0 }
 
@@ -152,8 +157,7 @@ extension ResponseHeadAssembler {
         framingPlace = nil
     }
 
-    private static func endOfLine(after field: FieldRange, in bytes: UnsafeRawBufferPointer) -> Int
-    {
+    private static func endOfLine(after field: FieldRange, in bytes: UnsafeRawBufferPointer) -> Int {
         ByteScan.firstLineFeed(in: bytes, from: field.value.upperBound).map { $0 + 1 }
             ?? bytes.count
     }

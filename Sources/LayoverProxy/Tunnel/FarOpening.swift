@@ -1,12 +1,11 @@
 import LayoverCore
 import LayoverEngine
-import LayoverHTTP
 import LayoverTLS
 import NIOCore
 
 /// Makes of a dialled socket the connection that a tunnel or an upgrade goes over.
 ///
-/// A dial brings a bare connection: to the origin, or to a parent proxy that speaks TLS. The steps are what is left to do on it before
+/// A dial brings a bare connection: to the origin, or to a parent proxy that speaks HTTP. The steps are what is left to do on it before
 /// the first byte for the origin may leave. Without any, the connection stands as it is. Each failure here is `neverSent`, and the
 /// exchange gets it as that of the attempt. It is the last handler of the channel until the connection stands. Confined to its loop.
 final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
@@ -14,7 +13,7 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
 
     private enum Step {
         case secureParentProxy(ParentProxy)
-        /// The request to the parent proxy for a connection to the origin (RFC 9110 section 9.3.6).
+        /// `ParentProxyConnect` asks for a connection to the origin.
         case connect(ParentProxy)
         case secureOrigin
     }
@@ -31,9 +30,9 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
     private var steps: [Step]
     /// The one under way.
     private var step: Step?
-    private var timeout: Scheduled<Void>?
-    private var decoder: ResponseDecoder
-    /// What came behind the response of the parent proxy.
+    /// Not nil while the parent proxy is asked.
+    private var asking: ParentProxyConnect?
+    /// Bytes that came behind the response of the parent proxy.
     private var input = ByteBuffer()
 
     /// - Parameter stands: Gets the connection and the bytes that came on it already.
@@ -43,14 +42,14 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
         self.loop = loop
         self.stands = stands
         readyBy = exchange.run.readyBy
-        decoder = ResponseDecoder(limits: loop.rules.framing)
         steps = Self.steps(for: attempt.request)
     }
 
     private static func steps(for request: UpstreamRequest) -> [Step] {
         var steps: [Step] = []
         if let parentProxy = request.parentProxy, request.parentProxyUse == .reach {
-            steps += [.secureParentProxy(parentProxy), .connect(parentProxy)]
+            if parentProxy.isSecure { steps.append(.secureParentProxy(parentProxy)) }
+            steps.append(.connect(parentProxy))
         }
         if request.purpose == .upgrade, request.origin.scheme == .https { steps.append(.secureOrigin) }
         return steps
@@ -111,31 +110,25 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func connect(through parentProxy: ParentProxy, _ channel: any Channel) {
-        let authority = attempt.request.origin.authority
-        var head = ByteBuffer(string: "CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n")
-        if let authorization = parentProxy.authorization { head.writeString("Proxy-Authorization: \(authorization)\r\n") }
-        head.writeString("\r\n")
-        decoder.reset(isHeadRequest: false, isConnect: true)
-        let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
-        timeout = loop.eventLoop.scheduleTask(deadline: readyBy) { bound.value.fail(bound.value.failure.timedOutAtParentProxy) }
-        // Read first: see `UpgradeHandshake.begin`.
-        channel.read()
-        channel.writeAndFlush(head, promise: nil)
+        let asking = ParentProxyConnect(
+            to: attempt.request.origin, through: parentProxy, remoteAddress: remoteAddress, readyBy: readyBy
+        ) { outcome in self.answered(outcome) }
+        self.asking = asking
+        do {
+            try channel.pipeline.syncOperations.addHandler(asking, position: .before(self))
+        } catch {
+            lost()
+        }
     }
 
-    private func readResponse() {
-        do throws(FramingError) {
-            while let event = try decoder.next(&input) {
-                guard case .head(let head) = event, !head.isInterim else { continue }
-                guard head.status / 100 == 2 else { return fail(failure.refusedByParentProxy(head.status)) }
-                timeout?.cancel()
-                return proceed()
-            }
-        } catch {
-            var failure = failure
-            failure.kind = .parentProxyMisconfigured
-            failure.message = "The parent proxy does not answer CONNECT by the rules of HTTP: \(error.reason)"
-            fail(failure)
+    private func answered(_ outcome: ParentProxyConnect.Outcome) {
+        asking = nil
+        switch outcome {
+        case .open(_, let rest):
+            input = rest
+            proceed()
+        case .failed(let failure): fail(failure)
+        case .lost(let error): if let error = error as? TLSError { notSecured(error) } else { lost() }
         }
     }
 
@@ -146,12 +139,10 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
         guard exchange != nil else { return context.fireChannelRead(data) }
         var bytes = unwrapInboundIn(data)
         input.writeBuffer(&bytes)
-        readResponse()
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        guard exchange != nil else { return context.fireChannelReadComplete() }
-        if case .connect? = step { context.read() }
+        if exchange == nil { context.fireChannelReadComplete() }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -220,7 +211,8 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
 
     /// Tells nothing more, and lets go of the connection.
     private func end() {
-        timeout?.cancel()
+        asking?.cancel()
+        asking = nil
         if exchange?.run.opening === self { exchange?.run.opening = nil }
         exchange = nil
         channel?.close(promise: nil)

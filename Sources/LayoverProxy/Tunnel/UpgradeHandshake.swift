@@ -1,3 +1,4 @@
+import Glibc
 import LayoverCore
 import LayoverEngine
 import LayoverHTTP
@@ -17,13 +18,18 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     private let attempt: UpstreamAttempt
     private let loop: ProxyLoop
     private var decoder: ResponseDecoder
+    /// Whether some byte of a response came.
+    private var hasBegunResponse = false
     /// Whether the final head came.
     private var isAnswered = false
     private var input = ByteBuffer()
     private var channel: (any Channel)?
     private var isReading = false
-    /// Whether the request has been handed to the kernel.
-    private var isSent = false
+    /// Both ends of the connection. A channel that is closed does not report them.
+    private var localAddress: String?
+    private var remoteAddress: String?
+    /// Bytes of the request that were handed to the channel; 0 before.
+    private var sentByteCount = 0
     private var timeout: Scheduled<Void>?
     private var peerSilence = PeerSilence()
     /// The next look at whether the origin is dead.
@@ -44,19 +50,25 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     /// - Parameter rest: What the origin has sent already.
     func begin(on channel: any Channel, _ rest: ByteBuffer) {
         self.channel = channel
+        (localAddress, remoteAddress) = (channel.localAddress?.ipAddress, channel.remoteAddress?.ipAddress)
         do {
             try channel.pipeline.syncOperations.addHandler(self)
         } catch {
-            return fail(.connectionTerminated)
+            return fail(closedReason)
         }
-        guard rest.readableBytes == 0 else { return fail(.httpProtocolError, "The origin sent bytes before the request.") }
-        isSent = true
+        guard channel.isActive else { return fail(closedReason) }
+        guard rest.readableBytes == 0 else {
+            return fail(FailureReason(.httpProtocolError, "The origin sent bytes before the request."))
+        }
+        let head = requestHead
+        // The channel does not report how many bytes the kernel took before a write failed, so all of them count.
+        sentByteCount = head.readableBytes
         attempt.hasBegunSending.store(true, ordering: .releasing)
         startTimeout(attempt.request.timeouts.firstByte)
         schedulePeerCheck()
         // With a read under way, the channel reads what has come before it closes for a failed write (`BaseSocketChannel.flushNow`).
         readMore()
-        channel.writeAndFlush(requestHead, promise: nil)
+        channel.writeAndFlush(head, promise: nil)
     }
 
     /// - Parameter limit: Longest wait for the next bytes; nil: there is no limit.
@@ -65,8 +77,10 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         timeout = nil
         guard let limit else { return }
         let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
-        timeout = loop.eventLoop.scheduleTask(in: TimeAmount(limit)) { bound.value.fail(.connectionReadTimeout) }
+        timeout = loop.eventLoop.scheduleTask(in: TimeAmount(limit)) { bound.value.timedOut() }
     }
+
+    private func timedOut() { fail(isAnswered ? .bodyStalled : .noResponseInTime) }
 
     // MARK: The connection
 
@@ -83,7 +97,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         options.getTCPInfo().assumeIsolated().whenSuccess { info in
             guard self.exchange != nil else { return }
             if self.peerSilence.isDead(.init(info), now: now, limit: self.attempt.request.timeouts.deadPeer) {
-                return self.fail(.connectionReadTimeout, "The origin acknowledged nothing for too long.")
+                return self.fail(.nothingAcknowledged(isSent: true))
             }
             self.schedulePeerCheck()
         }
@@ -92,7 +106,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     /// The network has changed. Ends the attempt if the address of this machine that the connection uses is gone.
     func endIfAddressIsGone() {
         guard exchange != nil, let address = channel?.localAddress, loop.isAddressGone(address) else { return }
-        fail(isAnswered ? .httpResponseIncomplete : .connectionTerminated, LocalAddress.goneMessage)
+        fail(.localAddressGone(isAnswered: isAnswered))
     }
 
     private var requestHead: ByteBuffer {
@@ -106,7 +120,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     /// The exchange does not want the response any more. It is told what is known of the request once the call has returned.
     func cancel() {
         guard let exchange else { return }
-        let (failure, attempt) = (failure(.connectionTerminated), attempt)
+        let (failure, attempt) = (failure(.abortedByProxy), attempt)
         self.exchange = nil
         end()
         let bound = NIOLoopBound(exchange, eventLoop: loop.eventLoop)
@@ -127,11 +141,12 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         // Until this handler has left the pipeline, the tunnel stands behind it.
         guard exchange != nil else { return context.fireChannelRead(data) }
         var bytes = unwrapInboundIn(data)
+        if bytes.readableBytes > 0 { hasBegunResponse = true }
         input.writeBuffer(&bytes)
         do throws(FramingError) {
             try decode(context)
         } catch {
-            fail(isAnswered ? .httpResponseTransferCoding : .httpProtocolError, "\(error.reason)")
+            fail(FailureReason(error, isInHead: !isAnswered))
         }
     }
 
@@ -157,17 +172,24 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
 
     /// A reset: what ends with the connection has not ended then.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if let error = error as? TLSError, error.isLastingRefusal { refused(error) } else { fail(.connectionTerminated) }
+        if let error = error as? TLSError, error.isLastingRefusal {
+            refused(error)
+        } else if (error as? IOError)?.errnoCode == ETIMEDOUT {
+            // The peer answered no probe of the kernel (tcp(7)).
+            fail(.nothingAcknowledged(isSent: true))
+        } else {
+            fail(closedReason)
+        }
         context.fireErrorCaught(error)
     }
 
     /// By TLS 1.3 the origin may refuse Layover's part of the handshake after the request was sent. The attempt counts as `neverSent`.
     private func refused(_ error: TLSError) {
-        var failure = failure(.tlsAlertReceived)
+        let (kind, message) = error.handshakeFailure()
+        var failure = failure(FailureReason(kind, message))
         failure.phase = .securing
         failure.evidence = .neverSent
         failure.isLastingRefusal = true
-        failure.message = error.handshakeFailure().message
         guard exchange != nil else { return }
         tell(.failed(failure))
         end()
@@ -179,7 +201,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
             tell(.end(trailers: nil))
             return end()
         }
-        fail(.connectionTerminated)
+        fail(closedReason)
     }
 
     // MARK: The response
@@ -201,9 +223,28 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     private func take(_ head: ResponseHead, _ context: ChannelHandlerContext) {
         if head.isInterim { return tell(.interim(head)) }
         startTimeout(nil)
-        if head.status == 101 { return handOver(head, context) }
+        noteFacts()
+        if head.status == 101 { return Self.agrees(head) ? handOver(head, context) : fail(.otherProtocol) }
         isAnswered = true
         tell(.head(head, sendings: 1))
+    }
+
+    /// Whether a 101 agrees to what was asked for: with one Upgrade field that names nothing but the protocol (RFC 9110 section 7.8: a
+    /// server must not switch to a protocol that the client did not ask for). HTTP/1.0 has no upgrades.
+    private static func agrees(_ head: ResponseHead) -> Bool {
+        let fields = head.fields()
+        let values = fields.values(.upgrade)
+        return head.minorVersion > 0 && values.count == 1 && fields.equalsIgnoringCase(values[0], "websocket")
+    }
+
+    /// The dial reported the connection before anything was sent.
+    private func noteFacts() {
+        guard attempt.wantsConnectionFacts else { return }
+        var facts =
+            attempt.connectionFacts
+            ?? ConnectionFacts(localAddress: localAddress, remoteAddress: remoteAddress, reusedConnection: false, bytesSent: 0)
+        facts.bytesSent = Int64(sentByteCount)
+        attempt.connectionFacts = facts
     }
 
     private func handOver(_ head: ResponseHead, _ context: ChannelHandlerContext) {
@@ -215,7 +256,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
             try context.pipeline.syncOperations.addHandler(far)
         } catch {
             self.exchange = exchange
-            return fail(.proxyInternalError)
+            return fail(FailureReason(.proxyInternalError, "The connection could not become a tunnel."))
         }
         let rest = input
         input = ByteBuffer()
@@ -227,28 +268,23 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
 
     private func tell(_ event: UpstreamEvent) { exchange?.receive(event, of: attempt) }
 
-    /// - Parameter reason: What was wrong, as a sentence. Nil: the connection broke, or a time-out passed.
-    private func fail(_ kind: FailureKind, _ reason: String? = nil) {
+    private func fail(_ reason: FailureReason) {
         guard exchange != nil else { return }
-        tell(.failed(failure(kind, reason)))
+        tell(.failed(failure(reason)))
         end()
     }
 
-    private func failure(_ kind: FailureKind, _ reason: String? = nil) -> Failure {
-        var failure = Failure(
-            phase: .awaitingResponse, kind: kind, evidence: isSent ? .maybeApplied : .neverSent,
-            message: "The connection was closed before a response arrived.",
-            bytesSent: isSent ? Int64(requestHead.readableBytes) : 0)
-        var limit = "timeouts.firstByte"
-        if isAnswered {
-            failure.phase = .receiving
-            failure.evidence = .answered
-            failure.message = "The connection was closed before the response was complete."
-            limit = "timeouts.idle"
-        }
-        if kind == .connectionReadTimeout { failure.message = "The origin sent nothing within \(limit)." }
-        if let reason { failure.message = reason }
-        return failure
+    /// The reason where the connection ended too early.
+    private var closedReason: FailureReason {
+        sentByteCount == 0 ? .closedBeforeSending : .closed(hasBegun: hasBegunResponse)
+    }
+
+    private func failure(_ reason: FailureReason) -> Failure {
+        let isSent = sentByteCount > 0
+        return Failure(
+            reason, phase: isAnswered ? .receiving : isSent ? .awaitingResponse : .sending,
+            evidence: isAnswered ? .answered : isSent ? .maybeApplied : .neverSent, bytesSent: Int64(sentByteCount),
+            localAddress: localAddress, remoteAddress: remoteAddress)
     }
 
     /// Tells nothing more, and lets go of the connection.

@@ -7,19 +7,19 @@ extension TLSError {
     package func handshakeFailure(with server: String = "origin") -> (kind: FailureKind, message: String) {
         switch kind {
         case .certificate: (.tlsCertificateError, "The \(server)'s certificate is not accepted (\(reason)).")
-        case .alert: (.tlsAlertReceived, "The \(server) ended the TLS handshake (\(description)).\(certificateHint)")
+        case .alert: Self.pair(.alertReceived(description, from: server, needsCertificate: alert?.isAboutOurCertificate == true))
         case .violation, .closed: (.tlsProtocolError, "The TLS handshake failed (\(reason)).")
-        case .timeout: (.connectionTimeout, "The TLS handshake timed out.")
+        case .timeout: Self.pair(.handshakeTimedOut)
         case .unusable: (.proxyInternalError, "TLS cannot be used (\(reason)).")
         }
     }
+
+    private static func pair(_ reason: FailureReason) -> (kind: FailureKind, message: String) { (reason.kind, reason.message) }
 
     private var alert: TLSAlert? {
         guard case .alert(let number) = kind else { return nil }
         return TLSAlert(number, isCertificateWanted: isCertificateWanted)
     }
-
-    private var certificateHint: String { alert?.isAboutOurCertificate == true ? " \(Failure.clientCertificateHint)" : "" }
 
     /// Whether the server refused the connection for a reason that does not change by waiting, and acted on nothing that was sent.
     package var isLastingRefusal: Bool { isBeforeData && alert?.isLasting == true }

@@ -28,8 +28,8 @@ enum AbortCause: Sendable {
     case notMarked
     /// libcurl wanted to send again after a complete response (417 to an Expect).
     case answeredAlready
-    /// The response breaks the rules of HTTP/1.
-    case malformedResponse(FailureKind, reason: StaticString)
+    /// The response breaks the rules of HTTP/1, or is over a limit.
+    case malformedResponse(FailureReason)
 }
 
 extension AbortCause? {

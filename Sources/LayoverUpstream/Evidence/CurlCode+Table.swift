@@ -6,20 +6,17 @@ import LayoverCore
 
 extension CurlCode {
     static let table: [CurlCode] = [
-        CurlCode(0, "CURLE_OK", .httpResponseIncomplete, nil, "The connection was closed before the response was complete."),
+        .shared(0, "CURLE_OK", nil, .responseCut),
         CurlCode(
             1, "CURLE_UNSUPPORTED_PROTOCOL", .httpProtocolError, nil, "The origin did not answer with HTTP/1."
         ),
         .unexpected(2, "CURLE_FAILED_INIT", "The transfer could not be set up."),
-        CurlCode(
-            3, "CURLE_URL_MALFORMAT", .httpRequestError, .resolving, "The request URL is not valid."),
+        .shared(3, "CURLE_URL_MALFORMAT", .resolving, .invalidURL),
         .unexpected(4, "CURLE_NOT_BUILT_IN", "This libcurl was built without a needed feature."),
         CurlCode(
             5, "CURLE_COULDNT_RESOLVE_PROXY", .proxyConfigurationError, .resolving,
             "The name of the parent proxy could not be resolved."),
-        CurlCode(
-            6, "CURLE_COULDNT_RESOLVE_HOST", .dnsError, .resolving,
-            "The name of the origin could not be resolved."),
+        .shared(6, "CURLE_COULDNT_RESOLVE_HOST", .resolving, .nameNotResolved),
         CurlCode(
             7, "CURLE_COULDNT_CONNECT", .connectionRefused, .connecting, "The connection could not be made."),
         CurlCode(8, "CURLE_WEIRD_SERVER_REPLY", .httpProtocolError, nil, "The response is not valid HTTP."),
@@ -32,9 +29,7 @@ extension CurlCode {
         .unexpected(15, "CURLE_FTP_CANT_GET_HOST", "Not a code of HTTP (FTP)."),
         CurlCode(16, "CURLE_HTTP2", .httpProtocolError, nil, "The origin violated the HTTP/2 protocol."),
         .unexpected(17, "CURLE_FTP_COULDNT_SET_TYPE", "Not a code of HTTP (FTP)."),
-        CurlCode(
-            18, "CURLE_PARTIAL_FILE", .httpResponseIncomplete, nil,
-            "The response ended before it was complete."),
+        .shared(18, "CURLE_PARTIAL_FILE", nil, .responseCut),
         .unexpected(19, "CURLE_FTP_COULDNT_RETR_FILE", "Not a code of HTTP (FTP)."),
         .unexpected(20, "CURLE_OBSOLETE20", "Not used by libcurl."),
         .unexpected(21, "CURLE_QUOTE_ERROR", "Not a code of HTTP (FTP)."),
@@ -59,7 +54,7 @@ extension CurlCode {
         .unexpected(39, "CURLE_LDAP_SEARCH_FAILED", "Not a code of HTTP (LDAP)."),
         .unexpected(40, "CURLE_OBSOLETE40", "Not used by libcurl."),
         .unexpected(41, "CURLE_FUNCTION_NOT_FOUND", "A library function is missing."),
-        .unexpected(42, "CURLE_ABORTED_BY_CALLBACK", "The proxy aborted the attempt."),
+        .shared(42, "CURLE_ABORTED_BY_CALLBACK", nil, .abortedByProxy),
         .unexpected(43, "CURLE_BAD_FUNCTION_ARGUMENT", "libcurl was called incorrectly."),
         .unexpected(44, "CURLE_OBSOLETE44", "Not used by libcurl."),
         CurlCode(
@@ -71,21 +66,15 @@ extension CurlCode {
         .unexpected(49, "CURLE_SETOPT_OPTION_SYNTAX", "libcurl was called incorrectly."),
         .unexpected(50, "CURLE_OBSOLETE50", "Not used by libcurl."),
         .unexpected(51, "CURLE_OBSOLETE51", "Not used by libcurl."),
-        CurlCode(
-            52, "CURLE_GOT_NOTHING", .connectionTerminated, nil,
-            "The connection was closed without a response."),
+        .shared(52, "CURLE_GOT_NOTHING", nil, .closedBeforeResponse),
         CurlCode(
             53, "CURLE_SSL_ENGINE_NOTFOUND", .proxyInternalError, .securing,
             "Not asked for: no TLS engine is configured."),
         CurlCode(
             54, "CURLE_SSL_ENGINE_SETFAILED", .proxyInternalError, .securing,
             "Not asked for: no TLS engine is configured."),
-        CurlCode(
-            55, "CURLE_SEND_ERROR", .connectionTerminated, nil,
-            "The connection was lost while the request was being sent."),
-        CurlCode(
-            56, "CURLE_RECV_ERROR", .connectionTerminated, nil,
-            "The connection was lost while waiting for the response."),
+        .shared(55, "CURLE_SEND_ERROR", nil, .closedBeforeResponse),
+        .shared(56, "CURLE_RECV_ERROR", nil, .closedBeforeResponse),
         .unexpected(57, "CURLE_OBSOLETE57", "Not used by libcurl."),
         CurlCode(
             58, "CURLE_SSL_CERTPROBLEM", .proxyConfigurationError, .securing,

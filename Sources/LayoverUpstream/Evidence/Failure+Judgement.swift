@@ -1,6 +1,7 @@
 import CCurl
 import LayoverCore
 import LayoverEngine
+import LayoverHTTP
 
 // From result code, our own reason to stop, and progress to a failure with evidence. Pure.
 //
@@ -11,27 +12,25 @@ extension Failure {
         let row = CurlCode.named(Int32(bitPattern: code.rawValue))
         let refusal = cause == nil ? progress.lastingRefusal(row) : nil
         let phase = refusal == nil ? progress.phase(of: row) : .securing
-        let (kind, message) =
+        let reason =
             cause.map { judged($0, phase: phase) }
-            ?? refusal.map { refused(by: $0, progress) }
+            ?? refusal.map { refused(by: $0) }
             ?? judged(row, phase: phase, progress: progress)
         var failure = Failure(
-            phase: phase, kind: kind, evidence: refusal == nil ? progress.evidence : .neverSent, message: message,
-            curlCode: row.number,
+            reason, phase: phase, evidence: refusal == nil ? progress.evidence : .neverSent,
             osError: phase == .connecting ? progress.connectError(row) : nil,
             bytesSent: progress.bytesSent, reusedConnection: progress.isReused,
-            localAddress: progress.localAddress, remoteAddress: progress.remoteAddress,
-            isNameUnknown: isNameUnknown(cause, progress))
+            localAddress: progress.localAddress, remoteAddress: progress.remoteAddress)
+        failure.curlCode = row.number
+        failure.isNameUnknown = isNameUnknown(cause, progress)
         failure.isLastingRefusal = refusal != nil
         return progress.parentProxyUse == .none ? failure : behindParentProxy(failure, row, isOurs: cause != nil, progress)
     }
 
-    private static func refused(by alert: TLSAlert, _ progress: TransferProgress) -> (FailureKind, String) {
+    private static func refused(by alert: TLSAlert) -> FailureReason {
         let name = alert.name.map { ": \($0)" } ?? ""
-        var message = "The origin ended the TLS handshake (alert \(alert.number)\(name))."
-        if alert.isAboutOurCertificate { message += " \(clientCertificateHint)" }
-        if alert.number == 120 { message += " \(hintAtHTTP2)" }
-        return (.tlsAlertReceived, message)
+        let reason = FailureReason.alertReceived("alert \(alert.number)\(name)", needsCertificate: alert.isAboutOurCertificate)
+        return alert.number == 120 ? FailureReason(reason.kind, "\(reason.message) \(FailureReason.hintAtHTTP2)") : reason
     }
 
     private static func isNameUnknown(_ cause: AbortCause?, _ progress: TransferProgress) -> Bool {
@@ -39,54 +38,42 @@ extension Failure {
         return progress.sendingCount == 0
     }
 
-    private static func judged(_ cause: AbortCause, phase: FailurePhase) -> (FailureKind, String) {
+    private static func judged(_ cause: AbortCause, phase: FailurePhase) -> FailureReason {
         switch cause {
-        case .cancelled: (.proxyInternalError, abortedByProxy.message)
-        case .bodyBrokenOff: (.httpRequestError, "The client disconnected before its body was complete.")
-        case .timedOut where phase == .resolving:
-            (.dnsTimeout, "Resolving the origin's name timed out.")
-        case .timedOut where phase == .receiving:
-            (.connectionReadTimeout, "The response stalled for too long.")
-        case .timedOut: (.httpResponseTimeout, "No response began in time.")
-        case .peerDead:
-            (phase == .sending ? .connectionWriteTimeout : .connectionReadTimeout, "The origin acknowledged nothing for too long.")
-        case .addressGone:
-            (phase == .receiving ? .httpResponseIncomplete : .connectionTerminated, LocalAddress.goneMessage)
-        case .addressRefused(let kind): (kind, "The proxy does not connect to the address of the origin.")
+        case .cancelled: .abortedByProxy
+        case .bodyBrokenOff: .bodyBrokenOff
+        case .timedOut where phase == .resolving: FailureReason(.dnsTimeout, "Resolving the origin's name timed out.")
+        case .timedOut where phase == .receiving: .bodyStalled
+        case .timedOut: .noResponseInTime
+        case .peerDead: .nothingAcknowledged(isSent: phase != .sending)
+        case .addressGone: .localAddressGone(isAnswered: phase == .receiving)
+        case .addressRefused(let kind): FailureReason(kind, "The proxy does not connect to the address of the origin.")
         // The name was wanted for sending again on a new connection.
         case .nameMissing where !phase.isBeforeSending, .nameFailed where !phase.isBeforeSending:
-            (.connectionTerminated, "The connection was lost, and no new one could be made.")
-        case .nameMissing: (.dnsError, "The name of the origin could not be resolved.")
-        case .nameFailed(let failure, let name): (failure.kind, failure.message(about: name))
-        case .connectionSpoilt:
-            (.connectionTerminated, "The idle connection was no longer usable.")
-        case .secondSending:
-            (.connectionTerminated, "The connection was lost, and the request cannot be sent again.")
+            FailureReason(.connectionTerminated, "The connection was lost, and no new one could be made.")
+        case .nameMissing: .nameNotResolved
+        case .nameFailed(let failure, let name): FailureReason(failure.kind, failure.message(about: name))
+        case .connectionSpoilt: FailureReason(.connectionTerminated, "The idle connection was no longer usable.")
+        case .secondSending: FailureReason(.connectionTerminated, "The connection was lost, and the request cannot be sent again.")
         case .streamRefused: streamRefused
-        case .notMarked:
-            (.proxyInternalError, "The store could not record the attempt, so nothing was sent.")
-        case .answeredAlready: (.httpProtocolError, "The response ended before it was complete.")
-        case .malformedResponse(let kind, let reason): (kind, "\(reason)")
+        case .notMarked: .startNotRecorded
+        case .answeredAlready: FailureReason(.httpProtocolError, FailureReason.responseCut.message)
+        case .malformedResponse(let reason): reason
         }
     }
 
-    private static let streamRefused = (
-        FailureKind.connectionTerminated, "The origin refused the HTTP/2 stream before it processed the request (REFUSED_STREAM)."
-    )
+    private static let streamRefused = FailureReason(
+        .connectionTerminated, "The origin refused the HTTP/2 stream before it processed the request (REFUSED_STREAM).")
 
-    private static func judged(
-        _ row: CurlCode, phase: FailurePhase, progress: TransferProgress
-    ) -> (FailureKind, String) {
+    private static func judged(_ row: CurlCode, phase: FailurePhase, progress: TransferProgress) -> FailureReason {
         if progress.isRefused { return streamRefused }
+        if progress.sendingCount > 0, let reason = progress.brokenExchange(row, phase: phase) { return reason }
         let kind = progress.kind(of: row, phase: phase)
         // Before the request is sent libcurl's words name hosts, addresses and certificates only.
         let remark = phase.isBeforeSending && !progress.remark.isEmpty ? " (\(progress.remark))" : ""
-        let isHandshakeLate = phase == .securing && kind == .connectionTimeout
-        // libcurl's words for the alert of RFC 7301 section 3.2, and its code for bytes that do not begin as HTTP/1 does.
-        let mayBeHTTP2 = remark.contains("no application protocol") || row.number == 1 && progress.isSecure
-        let hint = mayBeHTTP2 ? " \(Failure.hintAtHTTP2)" : ""
-        let reason = isHandshakeLate ? "The TLS handshake timed out." : row.reason
-        return (kind, "\(reason)\(remark)\(hint)")
+        // libcurl's words for the alert of RFC 7301 section 3.2.
+        let hint = remark.contains("no application protocol") ? " \(FailureReason.hintAtHTTP2)" : ""
+        return FailureReason(kind, "\(progress.sentence(of: row, phase: phase))\(remark)\(hint)")
     }
 }
 
@@ -129,28 +116,20 @@ extension TransferProgress {
         return isConnected && isSecure ? .securing : .connecting
     }
 
+    /// Whether the peer answered no probe of the kernel (tcp(7)): the error is ETIMEDOUT.
+    private var isPeerDead: Bool { remark.contains("timed out") }
+
     /// What kind of failure the code stands for at this point.
     func kind(of row: CurlCode, phase: FailurePhase) -> FailureKind {
         switch row.number {
         case 7: connectKind
         case 28: phase == .resolving ? .dnsTimeout : .connectionTimeout
         case 35 where remark.contains("alert"): .tlsAlertReceived
-        case 55, 56: brokenKind(row, phase: phase)
+        // A handshake that is cut off comes as one of these too.
+        case 55, 56: isPeerDead ? .connectionReadTimeout : phase == .securing ? .tlsProtocolError : .connectionTerminated
         case 92: resetKind(row)
         default: row.kind
         }
-    }
-
-    /// Send and receive errors stand for many things; libcurl's words tell some of them apart.
-    private func brokenKind(_ row: CurlCode, phase: FailurePhase) -> FailureKind {
-        // The peer is dead: it answered no probe (tcp(7)).
-        if remark.contains("timed out") {
-            return phase == .sending ? .connectionWriteTimeout : .connectionReadTimeout
-        }
-        // A handshake that is cut off comes as one of these too.
-        if sendingCount == 0 { return phase == .securing ? .tlsProtocolError : .connectionTerminated }
-        guard isAnswered else { return row.kind }
-        return remark.contains("chunk") ? .httpResponseTransferCoding : .httpResponseIncomplete
     }
 
     /// A stream that was reset, or whose connection ended, counts as a lost connection of HTTP/1.1. Some error codes mean that a second
@@ -160,7 +139,44 @@ extension TransferProgress {
             "PROTOCOL_ERROR", "FLOW_CONTROL_ERROR", "FRAME_SIZE_ERROR", "COMPRESSION_ERROR", "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
         ]
         if codes.contains(where: remark.contains) { return row.kind }
-        return isAnswered ? .httpResponseIncomplete : .connectionTerminated
+        return FailureReason.closed(hasBegun: hasBegunResponse || isAnswered).kind
+    }
+
+    /// The sentence about the code where the request was not sent, or where only this code knows the reason.
+    func sentence(of row: CurlCode, phase: FailurePhase) -> String {
+        switch row.number {
+        case 28 where phase == .securing: FailureReason.handshakeTimedOut.message
+        case 55 where isPeerDead, 56 where isPeerDead: FailureReason.nothingAcknowledged(isSent: true).message
+        case 55, 56: phase == .securing ? CurlCode.named(35).reason : FailureReason.closedBeforeSending.message
+        default: row.reason
+        }
+    }
+
+    /// Why the exchange broke after the request was sent; nil where the code does not stand for that.
+    ///
+    /// Send and receive errors stand for many things; libcurl's words tell some of them apart.
+    func brokenExchange(_ row: CurlCode, phase: FailurePhase) -> FailureReason? {
+        switch row.number {
+        case 27 where isHeadAwaited(phase), 100 where isHeadAwaited(phase): .headTooLarge
+        case 56 where !isAnswered && remark.contains("Too large response headers"): .headTooLarge
+        case 55 where isPeerDead, 56 where isPeerDead: .nothingAcknowledged(isSent: phase != .sending)
+        case 56 where isAnswered && remark.contains("chunk"): brokenChunk
+        case 55 where evidence == .neverSent: .closedBeforeSending
+        case 52, 55, 56: .closed(hasBegun: hasBegunResponse || isAnswered)
+        default: nil
+        }
+    }
+
+    /// Whether a line that is too long for libcurl is one of the response head. libcurl takes 100 KB; a longer line is "out of memory" in
+    /// 7.88.1, and CURLE_TOO_LARGE in newer versions.
+    private func isHeadAwaited(_ phase: FailurePhase) -> Bool { !isAnswered && (hasBegunResponse || phase == .awaitingResponse) }
+
+    /// libcurl decodes chunks, and says in words what is wrong with one. "Out of memory" is a trailer of more than 64 KB.
+    private var brokenChunk: FailureReason {
+        if remark.contains("Too long") { return FailureReason(.chunkSizeOverflow, isInHead: false) }
+        if remark.contains("hexadecimal") { return FailureReason(.malformedChunkSize, isInHead: false) }
+        if remark.contains("memory") { return FailureReason(.trailersTooLarge, isInHead: false) }
+        return FailureReason(.malformedChunkEnd, isInHead: false)
     }
 
     func connectError(_ row: CurlCode) -> Int32? {

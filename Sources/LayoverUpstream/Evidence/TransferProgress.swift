@@ -4,8 +4,12 @@ import LayoverEngine
 struct TransferProgress {
     /// How the request goes through a parent proxy.
     var parentProxyUse = ParentProxyUse.none
-    /// The status with which the parent proxy answered CONNECT; 0: there was none (CURLINFO_HTTP_CONNECTCODE).
+    /// The status with which the parent proxy answered CONNECT; 0: no status line came (CURLINFO_HTTP_CONNECTCODE).
     var connectStatus = 0
+    /// Bytes of the lines that came for CONNECT, as long as the request is not sent (CURLINFO_HEADER_SIZE).
+    var connectLineByteCount = 0
+    /// Bytes of CONNECT among `bytesSent`.
+    var connectBytesSent: Int64 = 0
     /// Whether the parent proxy speaks TLS and was not asked for a tunnel yet.
     var isSecuringParentProxy = false
     /// CURLINFO_PROXY_ERROR.

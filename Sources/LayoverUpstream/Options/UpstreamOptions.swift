@@ -42,7 +42,8 @@ package struct UpstreamOptions: Sendable {
     /// Whether the peer has said by close_notify that it sends no more, of an SSL of libcurl. Nil: each end is taken for a proper one.
     /// Default: nil.
     package var hasCloseNotify: (@Sendable (OpaquePointer) -> Bool)?
-    /// Limits on response heads and trailers.
+    /// Limits on response heads and trailers. libcurl itself takes no head over 300 KB and no line of one over 100 KB. Default: as of
+    /// `FramingLimits`.
     package var responseLimits = FramingLimits()
 
     package init(addressGuard: any AddressGuard) {

@@ -23,9 +23,6 @@ struct ReceivingState {
     var isEndUnclosed = false
     /// The bytes that had come when a send failed and libcurl had not read them; nil: nobody looked for such bytes.
     var leftover: ByteBuffer?
-    /// The bytes of the head that is being received, as it came.
-    var headByteCount = 0
-    var headLineCount = 0
     /// Whether the response came as HTTP/2.
     var isHTTP2 = false
     /// Whether libcurl said that it can send no more because the stream has ended without an error.

@@ -8,6 +8,8 @@ struct SendingState {
     var isRefused = false
     /// Whether CONNECT went out to a parent proxy, so that the connection to the proxy stood.
     var hasAskedParentProxy = false
+    /// Bytes that went out before the request: those of CONNECT.
+    var connectByteCount: Int64 = 0
     /// Connections that libcurl had made for the attempt when the request went out last.
     var connectionCount = 0
     /// Whether one of the sendings used a connection that had carried an earlier request.

@@ -96,6 +96,7 @@ extension Transfer {
         if let permit = attempt.permit, !PermitWait.isGranted(permit) { return stop(.notMarked) }
         // A refused address among several was not the last word.
         abortCause = nil
+        if sending.count == 0 { sending.connectByteCount = sentByteCount }
         sending.count += 1
         sending.wasOnReusedConnection = sending.wasOnReusedConnection || isReused
         sending.turn = loop.turn

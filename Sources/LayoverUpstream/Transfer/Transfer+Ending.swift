@@ -63,8 +63,11 @@ extension Transfer {
         ConnectionFacts(
             localAddress: text(CURLINFO_LOCAL_IP), remoteAddress: text(CURLINFO_PRIMARY_IP),
             reusedConnection: sending.wasOnReusedConnection,
-            bytesSent: Int64(long(CURLINFO_REQUEST_SIZE)) + Int64(offset(CURLINFO_SIZE_UPLOAD_T)))
+            bytesSent: sentByteCount - sending.connectByteCount)
     }
+
+    /// Bytes that libcurl has sent for the attempt, those of CONNECT included.
+    var sentByteCount: Int64 { Int64(long(CURLINFO_REQUEST_SIZE)) + Int64(offset(CURLINFO_SIZE_UPLOAD_T)) }
 
     /// How far the attempt got.
     private var progress: TransferProgress {
@@ -77,6 +80,8 @@ extension Transfer {
         progress.isConnected = offset(CURLINFO_CONNECT_TIME_T) > 0 || long(CURLINFO_NUM_CONNECTS) > 0
         if progress.parentProxyUse == .tunnel {
             progress.connectStatus = long(CURLINFO_HTTP_CONNECTCODE)
+            progress.connectLineByteCount = long(CURLINFO_HEADER_SIZE)
+            progress.connectBytesSent = sending.connectByteCount
             progress.proxyError = long(CURLINFO_PROXY_ERROR)
             progress.isSecuringParentProxy = attempt?.request.parentProxy?.isSecure == true && !sending.hasAskedParentProxy
         }
@@ -87,7 +92,7 @@ extension Transfer {
         progress.isBodyComplete = sending.reader?.isComplete != false
         progress.hasBegunResponse = receiving.hasBegun
         progress.isAnswered = receiving.framing != nil && receiving.withheldHead == nil
-        progress.bytesSent = Int64(long(CURLINFO_REQUEST_SIZE)) + Int64(offset(CURLINFO_SIZE_UPLOAD_T))
+        progress.bytesSent = sentByteCount
         progress.osError = Int32(truncatingIfNeeded: long(CURLINFO_OS_ERRNO))
         progress.socketError = socketError
         progress.localAddress = text(CURLINFO_LOCAL_IP)

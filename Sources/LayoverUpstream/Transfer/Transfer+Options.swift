@@ -52,7 +52,8 @@ extension Transfer {
     private func setConstantMessageOptions() {
         layover_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         layover_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
-        layover_set_long(easy, CURLOPT_HTTP09_ALLOWED, 0)
+        // No response of HTTP/0.9 is passed on (`receivedBody`), but its bytes tell what the origin speaks.
+        layover_set_long(easy, CURLOPT_HTTP09_ALLOWED, 1)
         layover_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
         layover_set_long(easy, CURLOPT_PATH_AS_IS, 1)
         layover_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)

@@ -18,15 +18,13 @@ extension Transfer {
             case .some(.none): foundExcess()
             case .some: _ = try trailerAssembler.take(line: line)
             case nil:
-                receiving.headByteCount += line.count
-                receiving.headLineCount += 1
                 let isHTTP2 = setOptions.offersHTTP2 && line.starts(with: Self.http2Status)
                 let head = isHTTP2 ? try takeHTTP2Status(line) : try headAssembler.take(line: line)
                 if let head { received(head) }
             }
             return true
         } catch {
-            abortCause = .malformedResponse(kind(of: error), reason: error.reason)
+            abortCause = .malformedResponse(FailureReason(error, isInHead: receiving.framing == nil))
             return false
         }
     }
@@ -52,8 +50,6 @@ extension Transfer {
         // Where HTTP/1.1 would have chunks, HTTP/2 has the end of the stream, and libcurl tells it from a break.
         let head = receiving.isHTTP2 && head.framing == .untilClose ? head.chunked : head
         guard let attempt else { return }
-        receiving.headByteCount = 0
-        receiving.headLineCount = 0
         if !head.isInterim, sending.reader?.isComplete == false { answeredEarly(head, attempt) }
         if !head.isInterim || head.status == 100 { stopAwaitingContinue() }
         if head.isInterim { return loop.outbox.add(.interim(head), of: attempt) }
@@ -88,16 +84,6 @@ extension Transfer {
         // A paused sending would never end.
         if sending.isPaused { sending.wantsResume = true }
         loop.touch(self)
-    }
-
-    private func kind(of error: FramingError) -> FailureKind {
-        if receiving.framing != nil { return .httpResponseTransferCoding }
-        let limits = loop.options.responseLimits
-        // A status line and so many fields are within the limit.
-        let isTooLarge =
-            receiving.headByteCount > limits.headByteCountMax
-            || receiving.headLineCount > limits.fieldCountMax + 1
-        return isTooLarge ? .httpResponseHeaderSectionSize : .httpProtocolError
     }
 
     /// DEBUGFUNCTION: libcurl 7.88.1 swallows bytes behind a response without a body and behind the last
@@ -142,7 +128,10 @@ extension Transfer {
     /// - Returns: How many bytes were taken; too few end the transfer.
     func receivedBody(_ piece: UnsafeRawBufferPointer) -> Int {
         guard let framing = receiving.framing else {
-            abortCause = .malformedResponse(.httpProtocolError, reason: "The response body arrived before its head.")
+            // What does not begin as HTTP/1 does is a response of HTTP/0.9 for libcurl: a body without a head.
+            let mayUseHTTP2 = setOptions.isSecure && attempt?.request.parentProxyUse != .forward
+            abortCause = .malformedResponse(
+                FailureReason(ResponseDecoder.refusal(ofBeginning: piece), isInHead: true, mayUseHTTP2: mayUseHTTP2))
             return 0
         }
         if framing == .none {

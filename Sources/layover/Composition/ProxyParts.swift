@@ -4,6 +4,7 @@ import LayoverConfiguration
 import LayoverCore
 import LayoverDirect
 import LayoverEngine
+import LayoverHTTP
 import LayoverMonitor
 import LayoverProxy
 import LayoverStore
@@ -52,6 +53,7 @@ struct ProxyParts: Sendable {
         let addressGuard = OwnAddressGuard()
         var options = UpstreamOptions(addressGuard: addressGuard)
         options.caFile = settings.tls.caFile
+        options.responseLimits = FramingLimits(settings.limits)
         options.prepareTLS = { OwnAuthorities.refuse(in: $0) }
         options.readTLS = LibcurlTLS.read(from:into:)
         options.hasCloseNotify = LibcurlTLS.hasCloseNotify
@@ -84,6 +86,7 @@ struct ProxyParts: Sendable {
     private static func direct(_ libcurl: LibcurlUpstream, _ tls: TLSClientContext, _ options: UpstreamOptions) -> any Upstream {
         var direct = DirectOptions(addressGuard: options.addressGuard)
         direct.tls = tls
+        direct.responseLimits = options.responseLimits
         return DirectUpstream(dialler: libcurl, options: direct)
     }
 

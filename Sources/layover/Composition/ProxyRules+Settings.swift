@@ -19,7 +19,7 @@ extension ProxyRules {
         }
         connectPorts = Set(settings.proxy.connectPorts)
         users = settings.proxy.users
-        framing.headByteCountMax = settings.limits.headerBytes
+        framing = FramingLimits(settings.limits)
         body.inMemoryMax = settings.limits.bodyInMemory
         body.byteCountMax = settings.limits.bodyMax
         connectionCountMax = settings.limits.connections
@@ -41,6 +41,14 @@ extension ProxyRules {
     /// A host in the form of the parser: an IPv6 literal has no brackets.
     private static func bare(_ host: String) -> String {
         host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+    }
+}
+
+/// The same for the requests of clients and the responses of origins, whatever the way to the origin.
+extension FramingLimits {
+    init(_ limits: Limits) {
+        self.init()
+        headByteCountMax = limits.headerBytes
     }
 }
 

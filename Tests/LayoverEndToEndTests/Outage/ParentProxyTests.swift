@@ -104,24 +104,49 @@ extension EndToEnd {
             #expect(parentProxy.records.count == 1)
         }
 
-        /// A tunnel through a parent proxy with TLS is asked for by Layover itself, not by libcurl.
-        @Test(arguments: [
-            ("403", "parent_proxy_denied"), ("407", "parent_proxy_misconfigured"), ("503", "destination_unavailable"),
-            ("cut", "connection_terminated"), ("hang", "connection_timeout"),
-        ])
-        func refusalOfATunnelByASecureParentProxyIsReported(answer: String, kind: String) async throws {
+        struct Refusal: Sendable {
+            var answer: String
+            var kind: String
+
+            static let all = [
+                Refusal(answer: "403", kind: "parent_proxy_denied"), Refusal(answer: "407", kind: "parent_proxy_misconfigured"),
+                Refusal(answer: "503", kind: "destination_unavailable"), Refusal(answer: "garbage", kind: "parent_proxy_misconfigured"),
+                Refusal(answer: "cut", kind: "connection_terminated"), Refusal(answer: "half", kind: "connection_terminated"),
+                Refusal(answer: "hang", kind: "connection_timeout"),
+            ]
+        }
+
+        /// Layover itself asks for a tunnel, with and without TLS to the parent proxy.
+        @Test(arguments: Refusal.all, ["http", "https"])
+        func refusalOfATunnelIsReported(refusal: Refusal, scheme: String) async throws {
             let root = try TemporaryFolder()
             let authority = try await TestAuthority(in: root)
-            let parentProxy = try await RunningParentProxy.start("https", answer: answer, identity: authority.identity)
+            let parentProxy = try await RunningParentProxy.start(
+                scheme, answer: refusal.answer, identity: scheme == "https" ? authority.identity : nil)
             let layover = try await RunningLayover.start(
                 """
                 {"policies": {"default": {"mode": "pass"}}, "timeouts": {"connect": "1s"}, "tls": {"caFile": "\(authority.certificate)"},
-                 "upstreamProxy": {"url": "https://localhost:\(parentProxy.port)"}}
+                 "upstreamProxy": {"url": "\(scheme)://localhost:\(parentProxy.port)"}}
                 """)
             let result = try await layover.exchange("CONNECT origin.behind:443 HTTP/1.1\r\nHost: origin.behind:443\r\n\r\n")
-            #expect(result.text.contains("\"kind\":\"\(kind)\""), "\(result.text)")
+            #expect(result.text.contains("\"kind\":\"\(refusal.kind)\""), "\(result.text)")
             #expect(result.text.contains(#""evidence":"neverSent""#))
+            #expect(result.text.contains(#""phase":"connecting""#))
             #expect(parentProxy.records.map { "\($0.method) \($0.target)" } == ["CONNECT origin.behind:443"])
+        }
+
+        /// A port that is no proxy is no outage: nothing waits, and no second attempt is made.
+        @Test(arguments: ["tls", "tunnel"]) func requestThroughAPortThatIsNoProxyFailsAtOnce(way: String) async throws {
+            let parentProxy = try await RunningParentProxy.start(answer: "garbage")
+            let bench = try await Self.bench("http://127.0.0.1:\(parentProxy.port)")
+            let text =
+                if way == "tls" {
+                    try await Command("curl", ["--silent", "--include", "--max-time", "20", bench.route("/echo")]).run().output
+                } else {
+                    try await bench.scene.layover.exchange("CONNECT origin.behind:443 HTTP/1.1\r\nHost: origin.behind:443\r\n\r\n").text
+                }
+            #expect(text.contains(#""kind":"parent_proxy_misconfigured""#), "\(text)")
+            #expect(parentProxy.records.count == 1)
         }
 
         /// The parent proxy accepts the connection and does not answer the ClientHello.

@@ -66,7 +66,8 @@ struct ResponseDecoderTests {
         limits.headByteCountMax = 1000
         for text in ["HTTP/" + String(repeating: "H", count: 995), "HTTP/1.1 200 OK\r\nX: " + String(repeating: "y", count: 1000)] {
             let decoded = DecodedResponse(of: latin1(text), limits: limits)
-            #expect(decoded.error?.isSizeOfHead == true)
+            #expect(decoded.error?.isSizeOfHead == true && decoded.error?.isLengthOfHead == true)
+            #expect(decoded.error?.isSizeOfTrailers == false)
         }
         let fits = "HTTP/1.1 200 OK\r\nX: " + String(repeating: "y", count: 974) + "\r\n\r\n"
         #expect(fits.utf8.count == 998)

@@ -3,7 +3,9 @@ import NIOCore
 import Testing
 
 struct ResponseHeadAssemblerTests {
-    private func heads(_ text: String, isHeadRequest: Bool = false, isConnect: Bool = false, allowsUpgrade: Bool = false) throws -> [ResponseHead] {
+    private func heads(_ text: String, isHeadRequest: Bool = false, isConnect: Bool = false, allowsUpgrade: Bool = false) throws
+        -> [ResponseHead]
+    {
         var assembler = ResponseHeadAssembler()
         assembler.reset(isHeadRequest: isHeadRequest, isConnect: isConnect, allowsUpgrade: allowsUpgrade)
         return try responseHeads(text, to: &assembler)
@@ -11,14 +13,18 @@ struct ResponseHeadAssemblerTests {
 
     @Test func headIsForwardedWithoutItsFraming() throws {
         let head = try #require(
-            try heads("HTTP/1.0 200 All \u{FC}ber\r\nx-A:  1 \r\nContent-Length: 3\r\nX-a:2\r\nVia: 1.1 b\r\nSet-Cookie: \u{FF}\r\nSet-Cookie: b\r\n\r\n").first)
+            try heads(
+                "HTTP/1.0 200 All \u{FC}ber\r\nx-A:  1 \r\nContent-Length: 3\r\nX-a:2\r\nVia: 1.1 b\r\nSet-Cookie: \u{FF}\r\nSet-Cookie: b\r\n\r\n"
+            ).first)
         #expect(head.status == 200)
         #expect(head.minorVersion == 0)
         #expect(head.framing == .length(3))
         #expect(head.contentLength == 3)
         #expect(head.hasVia)
         #expect(!head.isInterim)
-        #expect(head.bytes.visible == "HTTP/1.1 200 All \u{FC}ber\r\nx-A:  1 \r\nX-a:2\r\nVia: 1.1 b\r\nSet-Cookie: \u{FF}\r\nSet-Cookie: b\r\n")
+        #expect(
+            head.bytes.visible == "HTTP/1.1 200 All \u{FC}ber\r\nx-A:  1 \r\nX-a:2\r\nVia: 1.1 b\r\nSet-Cookie: \u{FF}\r\nSet-Cookie: b\r\n"
+        )
         #expect(head.fields().values(.setCookie).count == 2)
         #expect(head.fields().values(of: "x-a").map(head.fields().string) == ["1", "2"])
     }
@@ -34,9 +40,12 @@ struct ResponseHeadAssemblerTests {
     }
 
     @Test(arguments: [
-        ("200 OK\r\nContent-Length: 0", ResponseFraming.length(0)), ("200 OK\r\nTransfer-Encoding: Chunked", .chunked), ("200 OK\r\nX: 1", .untilClose),
-        ("204 No\r\nContent-Length: 0", .none), ("304 Not\r\nContent-Length: 5", .none), ("200\r\nX: 1", .untilClose), ("599 \r\nContent-Length: 1", .length(1)),
-        ("600 X\r\nContent-Length: 1", .length(1)), ("999 X\r\nTransfer-Encoding: chunked", .chunked), ("204 No\r\nContent-Length: 5", .none),
+        ("200 OK\r\nContent-Length: 0", ResponseFraming.length(0)), ("200 OK\r\nTransfer-Encoding: Chunked", .chunked),
+        ("200 OK\r\nX: 1", .untilClose),
+        ("204 No\r\nContent-Length: 0", .none), ("304 Not\r\nContent-Length: 5", .none), ("200\r\nX: 1", .untilClose),
+        ("599 \r\nContent-Length: 1", .length(1)),
+        ("600 X\r\nContent-Length: 1", .length(1)), ("999 X\r\nTransfer-Encoding: chunked", .chunked),
+        ("204 No\r\nContent-Length: 5", .none),
         ("204 No\r\nTransfer-Encoding: chunked", .none),
     ])
     func framingFollowsStatusAndFields(text: String, framing: ResponseFraming) throws {
@@ -55,14 +64,33 @@ struct ResponseHeadAssemblerTests {
         #expect(try heads(text, isConnect: true).first?.framing == ResponseFraming.none)
     }
 
+    /// RFC 9110 section 9.3.6.
+    @Test(arguments: [
+        "Content-Length: 2\r\nContent-Length: 3", "Content-Length: -2", "Content-Length: two", "Content-Length: 99999999999999999999",
+        "Content-Length: 2\r\nTransfer-Encoding: chunked", "Transfer-Encoding: frobnicate", "Transfer-Encoding: chunked, chunked",
+    ])
+    func framingOfASuccessfulResponseToConnectIsIgnored(fields: String) throws {
+        for version in ["1.0", "1.1"] {
+            let text = "HTTP/\(version) 200 OK\r\n\(fields)\r\nX: 1\r\n\r\n"
+            let head = try #require(try heads(text, isConnect: true).first)
+            #expect(head.framing == .none && head.contentLength == nil)
+            #expect(head.bytes.visible == "HTTP/1.1 200 OK\r\nX: 1\r\n")
+            #expect(throws: FramingError.self) { try heads(text) }
+        }
+        #expect(throws: FramingError.self) { try heads("HTTP/1.1 403 No\r\n\(fields)\r\n\r\n", isConnect: true) }
+    }
+
     @Test func hopByHopFieldsOfTheResponseAreRemoved() throws {
         let head = try #require(
-            try heads("HTTP/1.1 200 OK\r\nX-B: 1\r\nConnection: x-b, Via, Keep-Alive\r\nKeep-Alive: timeout=5\r\nVia: 1.1 c\r\nX-C: 2\r\nx-b: 3\r\nProxy-Authenticate: Basic\r\nProxy-Connection: close\r\nUpgrade: h2c\r\nTE: x\r\nTrailer: X\r\n\r\n").first)
+            try heads(
+                "HTTP/1.1 200 OK\r\nX-B: 1\r\nConnection: x-b, Via, Keep-Alive\r\nKeep-Alive: timeout=5\r\nVia: 1.1 c\r\nX-C: 2\r\nx-b: 3\r\nProxy-Authenticate: Basic\r\nProxy-Connection: close\r\nUpgrade: h2c\r\nTE: x\r\nTrailer: X\r\n\r\n"
+            ).first)
         #expect(head.bytes.visible == "HTTP/1.1 200 OK\r\nVia: 1.1 c\r\nX-C: 2\r\nTrailer: X\r\n")
     }
 
     @Test func interimHeadsPrecedeTheFinalOne() throws {
-        let all = try heads("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: a\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n")
+        let all = try heads(
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: a\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n")
         #expect(all.map(\.status) == [100, 103, 200])
         #expect(all.map(\.isInterim) == [true, true, false])
         #expect(all[1].bytes.visible == "HTTP/1.1 103 Early\r\nLink: a\r\n")
@@ -77,17 +105,24 @@ struct ResponseHeadAssemblerTests {
     }
 
     @Test(arguments: [
-        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, chunked\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, chunked\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n",
         "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
-        "HTTP/1.1 100 C\r\nContent-Length: 5\r\n\r\n", "HTTP/1.1 099 X\r\n\r\n", "HTTP/1.1 1000 X\r\n\r\n", "HTTP/1.1 20 X\r\n\r\n", "HTTP/1.1 2000 X\r\n\r\n", "HTTP/1.1 +20 X\r\n\r\n",
-        "HTTP/1.1  200 X\r\n\r\n", "HTTP/1.1 200OK\r\n\r\n", "HTTP/2 200 \r\n\r\n", "HTTP/2.0 200 OK\r\n\r\n", "http/1.1 200 OK\r\n\r\n", "ICY 200 OK\r\n\r\n",
-        "\r\n", "HTTP/1.1 200 O\0K\r\n\r\n", "HTTP/1.1 200 O\rK\r\n\r\n", "HTTP/1.1 200 OK\n\r\n", "HTTP/1.1 200 OK\r\nX: 1\n\r\n", "HTTP/1.1 200 OK\r\nX: 1\r\n\n",
+        "HTTP/1.1 100 C\r\nContent-Length: 5\r\n\r\n", "HTTP/1.1 099 X\r\n\r\n", "HTTP/1.1 1000 X\r\n\r\n", "HTTP/1.1 20 X\r\n\r\n",
+        "HTTP/1.1 2000 X\r\n\r\n", "HTTP/1.1 +20 X\r\n\r\n",
+        "HTTP/1.1  200 X\r\n\r\n", "HTTP/1.1 200OK\r\n\r\n", "HTTP/2 200 \r\n\r\n", "HTTP/2.0 200 OK\r\n\r\n", "http/1.1 200 OK\r\n\r\n",
+        "ICY 200 OK\r\n\r\n",
+        "\r\n", "HTTP/1.1 200 O\0K\r\n\r\n", "HTTP/1.1 200 O\rK\r\n\r\n", "HTTP/1.1 200 OK\n\r\n", "HTTP/1.1 200 OK\r\nX: 1\n\r\n",
+        "HTTP/1.1 200 OK\r\nX: 1\r\n\n",
         "HTTP/1.1 200 OK\r\nX: a\rb\r\n\r\n", "HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\n", "HTTP/1.1 200 OK\r\nX: 1\r\n 2\r\n\r\n",
         "HTTP/1.1 200 OK\r\n: 1\r\n\r\n", "HTTP/1.1 200 OK\r\nX\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\nX: 1\r\n", "HTTP/1.1 200 OK\r\nX: 1",
-        "HTTP/1.1 200 OK\r\n" + String(repeating: "X: 1\r\n", count: 1_001), "HTTP/1.1 200 OK\r\n" + String(repeating: "X: " + String(repeating: "a", count: 1_000) + "\r\n", count: 70),
-        String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 65), "HTTP/1.1 200 OK\r\nX: " + String(repeating: "a", count: 70_000) + "\r\n\r\n",
+        "HTTP/1.1 200 OK\r\n" + String(repeating: "X: 1\r\n", count: 1_001),
+        "HTTP/1.1 200 OK\r\n" + String(repeating: "X: " + String(repeating: "a", count: 1_000) + "\r\n", count: 70),
+        String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 65),
+        "HTTP/1.1 200 OK\r\nX: " + String(repeating: "a", count: 70_000) + "\r\n\r\n",
     ])
     func malformedHeadIsABadGatewayForGood(text: String) {
         var assembler = ResponseHeadAssembler()

@@ -20,10 +20,12 @@ extension Failure {
         return failure
     }
 
-    /// The same failure, where the parent proxy answered CONNECT with a status that is no success.
+    /// The same failure, where the parent proxy answered CONNECT with a final status that is no success.
     package func refusedByParentProxy(_ status: Int) -> Failure {
         var failure = self
         switch status {
+        // RFC 9110 section 15: such a status is invalid.
+        case ..<100, 600...: return misansweredByParentProxy("The parent proxy answered CONNECT with the invalid status \(status).")
         case 407: return .parentProxyCredentialsRefused(remoteAddress: remoteAddress)
         // The parent proxy tried, or would at another time.
         case 408, 429, 500...599:
@@ -36,6 +38,17 @@ extension Failure {
         return failure
     }
 
+    /// The same failure, where the answer of the parent proxy to CONNECT is no valid response: it is no such proxy.
+    package func misansweredByParentProxy(_ message: String) -> Failure {
+        var failure = self
+        failure.kind = .parentProxyMisconfigured
+        failure.message = message
+        return failure
+    }
+
+    package static let parentProxyIsNoHTTP = "The parent proxy answered CONNECT with bytes that are not HTTP."
+    package static let parentProxyAnswerTooLarge = "The response of the parent proxy to CONNECT is too large."
+
     /// The same failure, where the parent proxy never answered CONNECT.
     package var timedOutAtParentProxy: Failure {
         var failure = self
@@ -44,7 +57,7 @@ extension Failure {
         return failure
     }
 
-    /// The same failure, where the parent proxy closed the connection instead of an answer to CONNECT.
+    /// The same failure, where the parent proxy closed the connection before its response to CONNECT was complete.
     package var closedByParentProxy: Failure {
         var failure = self
         failure.kind = .connectionTerminated
@@ -56,6 +69,7 @@ extension Failure {
     package static func parentProxyCredentialsRefused(remoteAddress: String?) -> Failure {
         Failure(
             phase: .connecting, kind: .parentProxyMisconfigured, evidence: .neverSent,
-            message: "The parent proxy wants credentials, or others (status 407). See upstreamProxy.url.", remoteAddress: remoteAddress)
+            message: "The parent proxy wants credentials, or others (status 407). See upstreamProxy in the configuration.",
+            remoteAddress: remoteAddress)
     }
 }

@@ -9,18 +9,19 @@ package enum ParentProxyUse: Sendable, Hashable {
     case forward
     /// The proxy opens a connection to the origin: CONNECT (RFC 9110 section 9.3.6), or SOCKS.
     case tunnel
-    /// The proxy is only connected to. TLS with it, and CONNECT, are up to the receiver of the socket.
+    /// The proxy is only connected to. TLS with it, and CONNECT (`ParentProxyConnect`), are up to the receiver of the socket.
     case reach
 }
 
 extension UpstreamRequest {
     /// A plain request is forwarded by an HTTP proxy, because many proxies allow CONNECT only to ports of TLS. A dial follows the scheme
-    /// of its origin, so that the connection for a plain request ends at the proxy. A dial or an upgrade only reaches a proxy that speaks
-    /// TLS, because libcurl could not hand over the socket of a connection with TLS.
+    /// of its origin, so that the connection for a plain request ends at the proxy. Any other dial, and an upgrade, only reaches an HTTP
+    /// proxy: libcurl could not hand over the socket of a connection with TLS, and judges a response to CONNECT by fewer facts.
     package var parentProxyUse: ParentProxyUse {
         guard let parentProxy else { return .none }
-        if parentProxy.speaksHTTP, origin.scheme == .http, purpose != .upgrade { return .forward }
-        return parentProxy.isSecure && purpose != .transfer ? .reach : .tunnel
+        guard parentProxy.speaksHTTP else { return .tunnel }
+        if origin.scheme == .http, purpose != .upgrade { return .forward }
+        return purpose == .transfer ? .tunnel : .reach
     }
 
     /// The first receiver of the request, whose connections may carry it: the origin, or the parent proxy that forwards it.
