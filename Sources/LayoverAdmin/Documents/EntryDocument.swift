@@ -1,4 +1,5 @@
 import LayoverCore
+import LayoverHTTP
 
 /// An entry as programs see it. Names are the contract's.
 package struct EntryDocument: Codable, Sendable {
@@ -199,5 +200,51 @@ package struct FailureDocument: Codable, Sendable {
         self.at = at
         _curlCode = OrNull(wrappedValue: failure.curlCode)
         _osError = OrNull(wrappedValue: failure.osError)
+    }
+}
+
+/// How entries are shown to one caller.
+///
+/// The id of a ticket is a key: it opens the stored response. So entries are shown by another id here, and the ticket's id is
+/// shown only to callers that may see bodies too (`AdminAccess`).
+struct EntryView: Sendable {
+    let wall: WallTime
+    let naming: EntryNaming
+    let showsTickets: Bool
+    /// Whether the caller may give commands; otherwise none are named.
+    var mayCommand = true
+
+    /// The id by which an entry is shown.
+    func shown(_ id: EntryID) -> String { naming.shown(id).description }
+
+    /// The id of the ticket for the client of an entry.
+    func ticket(_ id: EntryID) -> String { showsTickets ? id.description : MaskedURL.mask }
+}
+
+/// The request of an entry, with the fields that are sent to its origin. Values that may be credentials are masked.
+package struct RequestDocument: Codable, Sendable {
+    package struct Field: Codable, Sendable {
+        package var name: String
+        package var value: String
+    }
+
+    package var id: String
+    package var method: String
+    /// Secrets are masked.
+    package var url: String
+    /// In their order.
+    package var fields: [Field]
+    /// Of the body.
+    package var bytes: Int
+}
+
+extension RequestDocument {
+    init(_ entry: Entry, fields: some Sequence<FieldSlice>, _ view: EntryView) {
+        self.init(
+            id: view.shown(entry.id), method: entry.method, url: MaskedValue.text(entry.url),
+            fields: fields.filter(\.isField).map { field in
+                let isMasked = CredentialFields.mayBeOne(field.name)
+                return Field(name: field.name, value: isMasked ? MaskedURL.mask : MaskedValue.text(field.text))
+            }, bytes: entry.requestByteCount)
     }
 }

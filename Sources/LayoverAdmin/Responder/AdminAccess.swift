@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import LayoverCore
+import LayoverCrypto
 
 /// The rights of a caller of the admin port.
 enum AdminRole: String, Codable, Sendable {
@@ -53,4 +54,21 @@ struct AdminAccess: Sendable {
 
     /// What the token of a caller makes it. Without any token only this machine is admitted (`admin.listen`).
     func name(of request: Request) -> String { isAdmin(request) ? "admin" : CommandAuthor.loopback.who }
+}
+
+/// The admin token, compared in constant time.
+struct BearerToken: Sendable {
+    private let token: Secret
+
+    init(_ token: Secret) { self.token = token }
+
+    /// - Parameter field: The value of Authorization (RFC 6750 section 2.1).
+    func admits(_ field: String?) -> Bool {
+        guard let field, let space = field.firstIndex(of: " "), field[..<space].lowercased() == "bearer"
+        else {
+            return false
+        }
+        return ConstantTime.isEqual(
+            Array(field[space...].drop { $0 == " " }.utf8), Array(token.revealed.utf8))
+    }
 }

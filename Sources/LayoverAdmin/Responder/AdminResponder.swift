@@ -3,6 +3,7 @@ import Hummingbird
 import HummingbirdCore
 import LayoverText
 import Logging
+import NIOCore
 import NIOHTTP1
 
 /// Answers every request on the admin port: checks it, routes it, and turns errors into problems.
@@ -74,5 +75,61 @@ struct AdminResponder: HTTPResponder {
         // The page and its files have their own.
         if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
         if fields[.contentSecurityPolicy] == nil { fields[.contentSecurityPolicy] = "default-src 'none'; frame-ancestors 'none'" }
+    }
+}
+
+/// The methods of each path, so that a wrong method is a 405 and a wrong path a 404.
+struct RouteIndex: Sendable {
+    /// Segments; nil matches any one.
+    private struct Route: Sendable {
+        var segments: [Substring?]
+        var method: HTTPRequest.Method
+
+        func matches(_ path: [Substring]) -> Bool {
+            segments.count == path.count && zip(segments, path).allSatisfy { $0 == nil || $0 == $1 }
+        }
+    }
+
+    private let routes: [Route]
+
+    init(_ routes: [Router<AdminContext>.RouteDescription]) {
+        self.routes = routes.map { route in
+            let segments = route.path.description.split(separator: "/")
+            let isFixed = { (segment: Substring) in !segment.hasPrefix(":") && !segment.hasPrefix("{") }
+            return Route(segments: segments.map { isFixed($0) ? $0 : nil }, method: route.method)
+        }
+    }
+
+    func check(method: HTTPRequest.Method, path: String) throws(Problem) {
+        let segments = path.split(separator: "/")
+        let found = routes.filter { $0.matches(segments) }
+        // A fixed path hides the one with a parameter in its place.
+        let fewest = found.map { $0.segments.count { $0 == nil } }.min()
+        let methods = found.filter { $0.segments.count { $0 == nil } == fewest }.map(\.method)
+        guard !methods.isEmpty else { throw .notFound }
+        // HEAD is served wherever GET is.
+        guard !methods.contains(method), !(method == .head && methods.contains(.get)) else { return }
+        var names = Set(methods.map(\.rawValue))
+        if names.contains("GET") { names.insert("HEAD") }
+        throw .methodNotAllowed(names.sorted())
+    }
+}
+
+/// Facts about a request to the admin port that the request itself does not have.
+struct AdminContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    /// Address and port of the sender; nil if they are not known.
+    let peer: String?
+    /// For the record of a command.
+    let audit = AuditNote()
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        peer = source.channel.remoteAddress.flatMap(Self.text)
+    }
+
+    private static func text(_ address: SocketAddress) -> String? {
+        guard let host = address.ipAddress, let port = address.port else { return nil }
+        return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 }

@@ -1,8 +1,10 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import LayoverCore
 import LayoverEngine
+import LayoverText
 import NIOCore
 
 /// The process as a whole.
@@ -73,5 +75,58 @@ extension AdminRoutes {
             upstream: await .init(sources),
             format: asksForOpenMetrics ? .openMetrics : .prometheus)
         return text(ByteBuffer(string: page.text), type: page.format.mediaType)
+    }
+}
+
+/// The configuration: the values in force, and the reload.
+extension AdminRoutes {
+    func addConfigurationRoutes(to router: Router<AdminContext>) {
+        if let configuration = sources.configuration {
+            router.get("/v1/config") { request, _ in
+                try refuseParameters(request)
+                let document = ConfigurationDocument(configuration())
+                return request.acceptsLines ? lines(document.data) : try json(document)
+            }
+        }
+        guard let reload = sources.reload else { return }
+        router.post("/v1/reload") { request, context in
+            try refuseParameters(request)
+            _ = try await input.document(CommandRequest.self, of: request, context.audit)
+            let report = await reload()
+            guard report.errors.isEmpty else { throw Problem.configuration(report.errors) }
+            return try json(ReloadDocument(report, wall: wall))
+        }
+    }
+}
+
+/// The script by which a browser learns of the proxy (proxy auto-configuration, `/proxy.pac`).
+struct ProxyConfigurationScript {
+    /// `PROXY host:port`. Nil: browsers use no proxy, for example because Layover listens on a Unix socket.
+    private let address: String?
+
+    /// - Parameters:
+    ///   - proxy: `http://host:port`, or `https://host:port` where browsers speak TLS to it.
+    ///   - host: The host by which the browser reaches this machine, without port, where the proxy listens on all its addresses. Nil: the
+    ///     browser uses the host of `proxy`.
+    init(proxy: String?, host: String?) {
+        guard let proxy, let url = URLComponents(string: proxy), let ownHost = url.host, let scheme = url.scheme else {
+            address = nil
+            return
+        }
+        let isSecure = scheme == "https"
+        let literal = ownHost.contains(":") && !ownHost.hasPrefix("[") ? "[\(ownHost)]" : ownHost
+        address = "\(isSecure ? "HTTPS" : "PROXY") \(host ?? literal):\(url.port ?? (isSecure ? 443 : 80))"
+    }
+
+    /// Browsers reach this machine directly. Where Layover does not run, they go on without it.
+    var text: String {
+        """
+        function FindProxyForURL(url, host) {
+          if (isPlainHostName(host) || shExpMatch(host, "*.localhost") || shExpMatch(host, "127.*") || host === "::1" || host === "[::1]")
+            return "DIRECT";
+          return "\(address.map { "\(EscapedText.json($0)); DIRECT" } ?? "DIRECT")";
+        }
+
+        """
     }
 }

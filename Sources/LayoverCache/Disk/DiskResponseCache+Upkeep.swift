@@ -1,5 +1,6 @@
 import GRDB
-import LayoverEngine
+import LayoverCore
+package import LayoverEngine
 import Synchronization
 
 /// Keeping to the limits, in small steps, on a thread of the cache.
@@ -74,5 +75,89 @@ extension DiskResponseCache {
             let surplus = state.tally.entryCount - options.entryCountMax
             return surplus > 0 ? min(surplus, options.stepCount) : 1
         }
+    }
+}
+
+/// For people: lists kept responses and removes them.
+extension DiskResponseCache {
+    package func list(_ selection: CacheSelection, before: Int64?, limit: Int) async throws -> [CachedFacts] {
+        try await onThread {
+            try self.withDatabase { opened in
+                try opened.pool.read { database in
+                    let (condition, arguments) = Self.condition(selection)
+                    return try Row.fetchAll(
+                        database,
+                        sql: """
+                            SELECT sequence, \(CacheRow.columns) FROM answer WHERE \(condition) AND sequence < ?
+                            ORDER BY sequence DESC LIMIT ?
+                            """,
+                        arguments: arguments + [before ?? .max, max(0, limit)]
+                    ).compactMap { CacheRow($0) }.map { CachedFacts($0) }
+                }
+            }
+        }
+    }
+
+    package func purge(_ selection: CacheSelection) async throws -> Int {
+        try await onThread { try self.purgeNow(selection) }
+    }
+
+    private func purgeNow(_ selection: CacheSelection) throws -> Int {
+        let (condition, arguments) = Self.condition(selection)
+        // What comes in while this goes on stays, or it might never end.
+        let last = try withDatabase { opened in
+            try opened.pool.read { try Int64.fetchOne($0, sql: "SELECT MAX(sequence) FROM answer") ?? 0 }
+        }
+        var count = 0
+        while true {
+            let removed = try withDatabase { opened in
+                try opened.pool.write { database in
+                    try RowRemoval.some(
+                        of: "\(condition) AND sequence <= ?", arguments + [last], count: self.options.stepCount,
+                        in: database)
+                }
+            }
+            folder.remove(removed.map(\.file))
+            state.withLock { $0.tally.removed(removed) }
+            count += removed.count
+            if removed.isEmpty { break }
+        }
+        // The log still has the old pages.
+        try withDatabase { opened in
+            _ = try opened.pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        }
+        return count
+    }
+
+    private static func condition(_ selection: CacheSelection) -> (String, StatementArguments) {
+        switch selection {
+        case .all: ("TRUE", [])
+        case .host(let host): ("host = ?", [host])
+        case .url(let origin, let target):
+            (
+                "host = ? AND target = ? AND port = ? AND scheme = ?",
+                [origin.host, target, origin.port, origin.scheme.rawValue]
+            )
+        }
+    }
+
+    private func onThread<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            threads.submit {
+                continuation.resume(with: Swift.Result { try work() })
+            } orElse: {
+                continuation.resume(throwing: CacheError(.closed, "The cache is closed."))
+            }
+        }
+    }
+}
+
+extension CachedFacts {
+    init(_ row: CacheRow) {
+        self.init(
+            sequence: row.sequence, method: row.method, origin: row.url.origin, target: row.url.target,
+            status: row.status, contentType: row.contentType, byteCount: row.byteCount,
+            storedAt: row.times.answeredAt, freshUntil: row.freshUntil, usedAt: row.usedAt,
+            isForOneUser: row.credentials != nil)
     }
 }

@@ -91,3 +91,76 @@ struct Assembly {
         refuse(address.path, message, by: given[address]?.source ?? .standard)
     }
 }
+
+extension Assembly {
+    /// Assembles the policy `default` first, then the others.
+    ///
+    /// A policy with the name of a built-in policy takes its missing values from that built-in policy. A policy with a new name
+    /// takes them from `default`.
+    mutating func assemblePolicies() {
+        let standardName = Policy.standard.name
+        let standard = policy(named: standardName, from: PolicySettings())
+        policies[standardName] = standard
+        let names = Set(Schema.builtInPolicies.keys).union(given.policyNames.keys)
+        for name in names.sorted() where name != standardName {
+            policies[name] = policy(named: name, from: Schema.builtInPolicies[name] ?? standard)
+        }
+    }
+
+    private mutating func policy(named name: String, from base: PolicySettings) -> PolicySettings {
+        var policy = base
+        let errorCount = errors.count
+        apply(Schema.policy, of: .policy(name), to: &policy)
+        warnOfFormerAsync(.policy(name))
+        // A policy with a refused value is not checked further: the checks could report the same mistake again.
+        if errors.count == errorCount {
+            checkDelay(policy.delay, of: name)
+            checkLane(policy.lane, of: name)
+            warnOfIdleRule(policy, of: name)
+        }
+        return policy
+    }
+
+    mutating func warnOfFormerAsync(_ section: KeyAddress.Section) {
+        let address = KeyAddress(section: section, key: ["async"])
+        guard let value = given[address]?.value, let rule = AsyncWord.former(value) else { return }
+        warnings.append("\(address.path): \(value.excerpt) is the former spelling of \"\(rule.rawValue)\".")
+    }
+
+    /// Not an error: a limit may come from another layer tomorrow. Inherited rules are not warned of.
+    private mutating func warnOfIdleRule(_ policy: PolicySettings, of name: String) {
+        let address = KeyAddress(section: .policy(name), key: ["onExhausted"])
+        guard given[address] != nil, policy.onExhausted != .fail, policy.automaticAttemptsMax == nil else {
+            return
+        }
+        warnings.append("\(address.path): has no effect, because automaticAttemptsMax is null.")
+    }
+
+    /// A lane has the value of its field in its name, which is stored as it is and shown in lists.
+    private mutating func checkLane(_ lane: LaneRule?, of name: String) {
+        let address = KeyAddress(section: .policy(name), key: ["lane"])
+        guard given[address] != nil, case .field(let field) = lane else { return }
+        let kept = (settings.store.encryptFields + CredentialFields.sealedByDefault + [CredentialFields.ofProxy])
+            .map { $0.lowercased() }
+        guard kept.contains(field.lowercased()) else { return }
+        refuse(address, "the value of \(field) is a secret, and the names of lanes are visible")
+    }
+
+    private mutating func checkDelay(_ delay: DelaySettings, of name: String) {
+        func address(_ key: String) -> KeyAddress { KeyAddress(section: .policy(name), key: ["delay", key]) }
+        for key in KeyNames.policy.members(of: ["delay"]) where !delay.meaningfulKeys.contains(key) {
+            guard given[address(key)] != nil else { continue }
+            refuse(address(key), "does not apply to the type \"\(delay.type.rawValue)\"")
+        }
+        if delay.type == .constant, delay.every == nil {
+            refuse(address("type"), "\"constant\" needs delay.every")
+        }
+        if delay.type == .schedule, delay.delays?.isEmpty ?? true {
+            refuse(address("type"), "\"schedule\" needs at least one duration in delay.delays")
+        }
+        let saysBoth = given[address("initial")] != nil && given[address("max")] != nil
+        if delay.type == .exponential, saysBoth, delay.initial > delay.max {
+            refuse(address("initial"), "is longer than delay.max")
+        }
+    }
+}

@@ -1,3 +1,5 @@
+import LayoverPasswords
+
 extension Codec {
     /// A list of these. In an environment variable separated by commas, or JSON.
     var list: Codec<[Value]> { listed(isSecret: false) }
@@ -71,5 +73,30 @@ extension StringProtocol {
     var trimmed: String {
         let start = drop { $0 == " " || $0 == "\t" }
         return String(start.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+    }
+}
+
+extension Codec where Value == [String: PasswordHash] {
+    /// Most users. Default: 1000.
+    private static let countMax = 1000
+
+    /// Names and password hashes.
+    static var users: Codec {
+        let members = Codec<[String: String]>.texts("object of names and hashes")
+        return Codec(members.typeName, fromText: members.fromText, write: { members.write($0.mapValues(\.text)) }) {
+            (value) throws(Refusal) in
+            let texts = try members.read(value)
+            guard texts.count <= countMax else { throw Refusal(message: "more than \(countMax) users") }
+            var users: [String: PasswordHash] = [:]
+            for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
+                if let complaint = ProxySettings.complaint(aboutUser: name) { throw Refusal(place: "." + name, message: complaint) }
+                do throws(PasswordError) {
+                    users[name] = try PasswordHash(text)
+                } catch {
+                    throw Refusal(place: "." + name, message: error.description)
+                }
+            }
+            return users
+        }
     }
 }

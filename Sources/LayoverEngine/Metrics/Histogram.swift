@@ -1,3 +1,6 @@
+import LayoverCore
+import Synchronization
+
 /// Counts of durations, for a histogram.
 package struct Histogram: Sendable, Hashable {
     /// Bounds for the lives of requests, in seconds: from what no one notices to a week.
@@ -34,4 +37,15 @@ package struct Histogram: Sendable, Hashable {
         sum += other.sum
         for index in counts.indices { counts[index] += other.counts[index] }
     }
+}
+
+/// How late something comes, as a histogram. Written a few times a second at most, and read by any thread.
+package final class DelayMeter: Sendable {
+    private let histogram = Mutex(Histogram(bounds: Histogram.delays))
+
+    package init() {}
+
+    package func add(_ delay: Duration) { histogram.withLock { $0.add(max(0, delay.inSeconds)) } }
+
+    package var current: Histogram { histogram.withLock { $0 } }
 }

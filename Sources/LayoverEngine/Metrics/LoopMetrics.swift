@@ -71,3 +71,11 @@ extension Atomic where Value == Int {
 
     package var current: Int { load(ordering: .relaxed) }
 }
+
+/// What one user of the proxy port has asked for, on one loop. Only that loop writes; any thread may read.
+package final class UserCount: Sendable {
+    package let name: String
+    package let requestCount = Atomic<Int>(0)
+
+    init(name: String) { self.name = name }
+}

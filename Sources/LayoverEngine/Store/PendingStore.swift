@@ -30,7 +30,7 @@ package protocol PendingStore: AnyObject, Sendable {
     /// Those that are there, live or final, as long as they are kept, in the order given.
     ///
     /// This and the calls below never block. They see at least what was committed when they were made, and complete
-    /// once each, on any thread, never from within the call; `PendingStore+Async.swift` has the same with `await`.
+    /// once each, on any thread, never from within the call; the extension below has the same with `await`.
     func records(of ids: [EntryID], done: @escaping @Sendable (Result<[TicketRecord], StoreFailure>) -> Void)
 
     /// The first final tickets that a query is about, in its order, and one more than its page has if there are more.
@@ -98,4 +98,92 @@ package struct StoreCondition: Sendable, Hashable {
         self.byteCount = byteCount
         self.commitTimes = commitTimes
     }
+}
+
+extension PendingStore {
+    package func record(of id: EntryID) async throws(StoreFailure) -> TicketRecord? {
+        try await records(of: [id]).first
+    }
+
+    package func records(of ids: [EntryID]) async throws(StoreFailure) -> [TicketRecord] {
+        try await withCheckedContinuation { continuation in
+            records(of: ids) { continuation.resume(returning: $0) }
+        }.get()
+    }
+
+    package func ended(_ query: PendingQuery, naming: EntryNaming) async throws(StoreFailure) -> [ListedPlace] {
+        try await withCheckedContinuation { continuation in
+            ended(query, naming: naming) { continuation.resume(returning: $0) }
+        }.get()
+    }
+
+    package func request(of id: EntryID) async throws(StoreFailure) -> StoredRequest? {
+        try await withCheckedContinuation { continuation in
+            request(of: id) { continuation.resume(returning: $0) }
+        }.get()
+    }
+
+    package func response(of id: EntryID) async throws(StoreFailure) -> StoredResponse? {
+        try await withCheckedContinuation { continuation in
+            response(of: id) { continuation.resume(returning: $0) }
+        }.get()
+    }
+
+    package func ticket(ofKey key: [UInt8]) async throws(StoreFailure) -> MarkedTicket? {
+        try await withCheckedContinuation { continuation in
+            ticket(ofKey: key) { continuation.resume(returning: $0) }
+        }.get()
+    }
+
+    package func ids() async throws(StoreFailure) -> [EntryID] {
+        try await withCheckedContinuation { continuation in
+            ids { continuation.resume(returning: $0) }
+        }.get()
+    }
+
+    package func removeEnded(before: Timestamp, limit: Int) async throws(StoreFailure) -> Int {
+        try await withCheckedContinuation { continuation in
+            removeEnded(before: before, limit: limit) { continuation.resume(returning: $0) }
+        }.get()
+    }
+
+    package func commit(_ changes: [StoreChange]) async throws(StoreFailure) -> [StoreResult] {
+        try await withCheckedContinuation { continuation in
+            commit(changes) { continuation.resume(returning: $0) }
+        }.get()
+    }
+}
+
+/// Why a group of changes may not be on disk.
+package struct StoreFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// The disk or a quota is full.
+        case full
+        /// The file system is read-only.
+        case readOnly
+        /// Reading or writing failed.
+        case io
+        /// The file is not a database of Layover, or is damaged.
+        case corrupt
+        /// Another process has the store.
+        case locked
+        /// The store is closed.
+        case closed
+        case other
+    }
+
+    package var kind: Kind
+    /// A complete sentence. Never holds stored data.
+    package var message: String
+    /// Whether the changes may turn out to be on disk after a restart: the disk said neither yes nor no, and the
+    /// next commit that succeeds makes it no. False: nothing of them is there, and nothing will be.
+    package var mayBeKept: Bool
+
+    package init(_ kind: Kind, _ message: String, mayBeKept: Bool = false) {
+        self.kind = kind
+        self.message = message
+        self.mayBeKept = mayBeKept
+    }
+
+    package var description: String { "\(kind.rawValue): \(message)" }
 }

@@ -74,3 +74,97 @@ extension RequestHead {
         return names
     }
 }
+
+extension FieldBlock {
+    /// All fields as they are forwarded; nil when there are none. For trailers, whose forbidden fields the decoder has
+    /// left out already.
+    package var forwardedTrailers: RequestFields? {
+        guard !isEmpty else { return nil }
+        var out = RequestFields()
+        _ = bytes.withUnsafeReadableBytes { bytes in
+            // See `RequestHead.writeForwardedFields`: no line grows.
+            out.lines.writeWithUnsafeMutableBytes(minimumWritableBytes: bytes.count) { memory in
+                var writer = FieldLineWriter(memory)
+                for field in ranges { writer.writeField(field, of: bytes) }
+                return writer.byteCount
+            }
+        }
+        return out
+    }
+}
+
+/// What a caller may change about the fields that are forwarded.
+package struct ForwardingOptions: Sendable {
+    /// Whether `Upgrade` goes on, with a `Connection: Upgrade` of ours. Default: false.
+    package var keepsUpgrade = false
+
+    /// Whether `Prefer` goes on. False once we honour it ourselves. Default: true.
+    package var keepsPrefer = true
+
+    /// More names that do not go on. They may have any case. Default: none.
+    package var removedNames: [[UInt8]] = []
+
+    package init() {}
+}
+
+/// Writes the lines of `RequestFields` from those of a head or a trailer section.
+///
+/// The memory must hold what is written; see the callers for why it does.
+struct FieldLineWriter {
+    private let memory: UnsafeMutableRawBufferPointer
+    private(set) var byteCount = 0
+
+    init(_ memory: UnsafeMutableRawBufferPointer) {
+        self.memory = memory
+    }
+
+    @inline(__always)
+    mutating func writeField(_ field: FieldRange, of bytes: UnsafeRawBufferPointer) {
+        write(bytes, field.name)
+        write(ASCII.colon)
+        write(ASCII.space)
+        write(bytes, field.value)
+        write(0)
+    }
+
+    @inline(__always)
+    mutating func write(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) {
+        UnsafeMutableRawBufferPointer(rebasing: memory[byteCount...])
+            .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[range]))
+        byteCount &+= range.count
+    }
+
+    @inline(__always)
+    mutating func write(_ byte: UInt8) {
+        memory[byteCount] = byte
+        byteCount &+= 1
+    }
+}
+
+/// Places of the fields that the proxy writes itself (`Host`, framing, `Expect`): for each, the number of forwarded fields before it.
+///
+/// They count the fields that `RequestHead.writeForwardedFields` writes. A later change of these fields only moves the places.
+package struct FieldPlaces: Sendable, Hashable {
+    /// Default: before all others (RFC 9110 section 7.2 recommends that).
+    package var host: UInt16 = 0
+    /// Of Content-Length or Transfer-Encoding. Default: behind all others.
+    package var framing = UInt16.max
+    /// Of `Expect`. Default: behind all others.
+    package var expect = UInt16.max
+
+    package init(host: UInt16 = 0, framing: UInt16 = .max, expect: UInt16 = .max) {
+        self.host = host
+        self.framing = framing
+        self.expect = expect
+    }
+
+    mutating func note(_ field: KnownField, at count: Int) {
+        let place = UInt16(clamping: count)
+        switch field {
+        case .host: host = place
+        case .contentLength, .transferEncoding: framing = min(framing, place)
+        case .expect: expect = min(expect, place)
+        default: break
+        }
+    }
+}

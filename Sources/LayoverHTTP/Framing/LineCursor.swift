@@ -1,3 +1,5 @@
+import NIOCore
+
 /// Finds line after line in bytes that arrive piecemeal, and looks at no byte twice.
 ///
 /// Offsets count from the first readable byte of a buffer whose front stays where it is until the
@@ -52,5 +54,22 @@ struct LineCursor: Sendable {
         lineStart = lineFeed + 1
         scannedByteCount = lineStart
         return line
+    }
+}
+
+extension ByteBuffer {
+    /// Lends the readable bytes to `body` and keeps its typed error, which `rethrows` would erase.
+    @inline(__always)
+    func withReadableBytes<Value>(
+        _ body: (UnsafeRawBufferPointer) throws(FramingError) -> Value
+    ) throws(FramingError) -> Value {
+        let result: Result<Value, FramingError> = withUnsafeReadableBytes { bytes in
+            do throws(FramingError) {
+                return .success(try body(bytes))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
     }
 }

@@ -81,3 +81,74 @@ package struct FieldBlock: Sendable {
 extension FieldBlock: CustomStringConvertible {
     package var description: String { "\(count) fields, \(bytes.readableBytes) bytes" }
 }
+
+/// Reads field lines up to the empty line, as far as the bytes reach.
+struct FieldBlockScan: Sendable {
+    private(set) var ranges: [FieldRange] = []
+
+    /// Reads on from where `lines` stands.
+    ///
+    /// - Returns: Whether the empty line was found; `lines.lineStart` is then the offset behind it.
+    @inline(__always)
+    mutating func read(
+        _ bytes: UnsafeRawBufferPointer, lines: inout LineCursor,
+        endMax: Int, tooLarge: FramingError, countMax: Int, tooMany: FramingError, isResponse: Bool = false
+    ) throws(FramingError) -> Bool {
+        while let line = try lines.nextLine(in: bytes, endMax: endMax, tooLong: tooLarge) {
+            if line.isEmpty { return true }
+            if ranges.count >= countMax { throw tooMany }
+            let field = try FieldLine.parse(line, in: bytes, isResponse: isResponse)
+            // Most heads have fewer than 16 fields: one allocation.
+            if ranges.isEmpty { ranges.reserveCapacity(16) }
+            ranges.append(field)
+        }
+        return false
+    }
+
+    /// Hands over what was read and begins anew.
+    mutating func take() -> [FieldRange] {
+        let taken = ranges
+        ranges = []
+        return taken
+    }
+}
+
+/// Where one field stands in the bytes of its head: offsets from the first byte of the head.
+///
+/// Compact on purpose: a head has one array of these and no other allocation.
+package struct FieldRange: Sendable, Equatable {
+    private let nameRange: CompactRange
+    private let valueRange: CompactRange
+    /// The name, if it is one that a rule looks for.
+    package let known: KnownField
+
+    init(name: Range<Int>, value: Range<Int>, known: KnownField) {
+        nameRange = CompactRange(name)
+        valueRange = CompactRange(value)
+        self.known = known
+    }
+
+    /// The name as it came.
+    package var name: Range<Int> { nameRange.range }
+
+    /// The value without the white space around it. May be empty.
+    package var value: Range<Int> { valueRange.range }
+}
+
+/// A range of offsets into a head, in half the memory.
+///
+/// Heads are handed from hand to hand as values, and copying them showed in profiles. A head is far
+/// smaller than 2 GiB (`FramingLimits`), so 32 bits are enough.
+struct CompactRange: Sendable, Equatable {
+    private let lowerBound: Int32
+    private let upperBound: Int32
+
+    @inline(__always)
+    init(_ range: Range<Int>) {
+        lowerBound = Int32(truncatingIfNeeded: range.lowerBound)
+        upperBound = Int32(truncatingIfNeeded: range.upperBound)
+    }
+
+    @inline(__always)
+    var range: Range<Int> { Int(lowerBound)..<Int(upperBound) }
+}

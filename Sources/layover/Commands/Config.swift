@@ -1,6 +1,7 @@
 import ArgumentParser
 import LayoverAdmin
 import LayoverConfiguration
+import LayoverCore
 
 /// `layover config`
 struct Config: AsyncParsableCommand {
@@ -46,5 +47,58 @@ struct ShowConfig: AsyncParsableCommand {
         let (key, source) = (AnyJSON.text(value.key), AnyJSON.text(value.source))
         return
             "{\"key\":\((try? key.text) ?? "null"),\"value\":\(value.value),\"source\":\((try? source.text) ?? "null")}"
+    }
+}
+
+/// `layover check-config`: checks whether `run` would start with this configuration.
+struct CheckConfig: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check-config", abstract: "Check the configuration without starting the proxy.",
+        discussion: "Example: layover check-config --config /etc/layover/config.json")
+
+    @OptionGroup var source: ConfigurationOptions
+
+    func run() throws {
+        let loaded = try source.load()
+        let routes = loaded.settings.routes
+        print("configuration ok: \(routes.policies.count) policies, \(routes.routes.count) routes")
+    }
+}
+
+/// `layover reload`
+struct Reload: AsyncParsableCommand {
+    private struct Order: Encodable {}
+
+    static let configuration = CommandConfiguration(
+        abstract: "Reload the configuration of the running proxy.",
+        discussion: """
+            If the file has errors, nothing changes and the exit code is 1.
+
+            Example: layover reload
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+    @Flag(help: "Print JSON.") var json = false
+
+    func run() async throws {
+        let answer = try await connection.client().answer(to: AdminCall("POST", "/v1/reload", body: Order()))
+        guard answer.status < 300 else {
+            let errors = (try? answer.decoded(ProblemDocument.self))?.errors ?? []
+            guard !errors.isEmpty else { throw answer.failure }
+            for error in errors { StandardError.error(error) }
+            throw ExitCode(answer.failure.code.rawValue)
+        }
+        let report = try answer.decoded(ReloadDocument.self)
+        StandardOutput.write(json ? [answer.text] : Self.lines(report))
+    }
+
+    static func lines(_ report: ReloadDocument) -> [String] {
+        guard !report.applied.isEmpty || !report.needsRestart.isEmpty else {
+            return ["configuration reloaded: no changes"]
+        }
+        var facts = Facts()
+        for key in report.applied { facts.add("applied", key) }
+        for key in report.needsRestart { facts.add("restart needed", key) }
+        return facts.lines
     }
 }

@@ -71,3 +71,65 @@ struct Status: AsyncParsableCommand {
         return view.detail.map { "\(text). \($0)" } ?? text
     }
 }
+
+/// `layover healthcheck`: for containers. Exit code 0 if the process lives, otherwise 2.
+struct Healthcheck: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Check that the proxy is running.",
+        discussion: "Example: layover healthcheck || systemctl restart layover")
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() async throws {
+        let answer = try await connection.client().answer(to: AdminCall("/livez"))
+        guard answer.status == 200 else {
+            throw CommandFailure(code: .unreachable, message: "not healthy: the response was \(answer.status); layover status tells why")
+        }
+        StandardOutput.write("healthy")
+    }
+}
+
+/// `layover fleet`: the instances that share tickets.
+struct Fleet: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List the instances that share tickets.",
+        discussion: """
+            An instance that shares them with nobody shows itself.
+
+            Example: layover fleet
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+    @Flag(help: "Print one JSON object per line.") var json = false
+
+    func run() async throws {
+        let answer = try await connection.client().send(AdminCall("/v1/fleet"))
+        let instances = try answer.decoded(ListDocument<FleetDocument>.self).data
+        guard json else { return StandardOutput.write(FleetTable(instances: instances).lines(.standardOutput())) }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        StandardOutput.write(try instances.map { Terminal.safeJSON(String(decoding: try encoder.encode($0), as: UTF8.self)) })
+    }
+}
+
+/// Instances as a table.
+struct FleetTable {
+    let instances: [FleetDocument]
+
+    func lines(_ terminal: Terminal) -> [String] {
+        var table = Table([
+            .init(title: "ID"), .init(title: "NAME", isFlexible: true), .init(title: "VERSION"), .init(title: "STATE"),
+            .init(title: "PARTITIONS", isRight: true), .init(title: "LEASE", isRight: true), .init(title: "LAG", isRight: true),
+            .init(title: "CLIENTS", isRight: true),
+        ])
+        let idCount = EntryTable.idCount(of: instances.map(\.id))
+        for instance in instances {
+            table.add([
+                String(instance.id.prefix(idCount)), instance.name, instance.version, instance.state,
+                instance.partitions.isEmpty ? "-" : String(instance.partitions.count),
+                instance.leaseAge.map { "\(Int($0))s" } ?? "-", "\(Int(instance.lag))s", String(instance.heldClients),
+            ])
+        }
+        return table.lines(width: terminal.width)
+    }
+}

@@ -2,6 +2,7 @@ import Foundation
 import LayoverCache
 import LayoverConfiguration
 import LayoverCore
+import LayoverCrypto
 import LayoverDirect
 import LayoverEngine
 import LayoverHTTP
@@ -9,10 +10,12 @@ import LayoverMonitor
 import LayoverProxy
 import LayoverStore
 import LayoverTLS
+import LayoverText
 import LayoverUpstream
 import Logging
 import NIOCore
 import NIOPosix
+import Synchronization
 
 /// The parts of a running proxy, made from the configuration and joined together.
 struct ProxyParts: Sendable {
@@ -187,5 +190,34 @@ extension AccessLog.Format {
         case .combined: self = .combined
         case .json: self = .json
         }
+    }
+}
+
+/// The cache, once it has been opened: a reload may turn it on.
+final class OpenedCache: Sendable {
+    private let opened = Mutex<(any ResponseCache)?>(nil)
+
+    var current: (any ResponseCache)? { opened.withLock { $0 } }
+    var isNeeded: Bool { current == nil }
+
+    func set(_ cache: any ResponseCache) { opened.withLock { $0 = cache } }
+}
+
+/// Eight hexadecimal digits made once per installation: they distinguish this proxy's `Via` from that of any
+/// other one of the same name, so that only a true loop is refused.
+enum InstallationIdentity {
+    /// Reads it from the folder of the store, or makes it. Where nothing can be written it lasts as long
+    /// as the process.
+    static func load(folder: String) -> String {
+        let folder = folder.isEmpty ? "." : folder
+        let path = folder + "/installation-id"
+        if let content = try? PrivateFile.read(path) {
+            let known = String(decoding: content.bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            if known.utf8.count == 8, known.allSatisfy(\.isHexDigit) { return known.lowercased() }
+        }
+        let made = Hexadecimal.text(UInt32.random(in: .min ... .max))
+        try? PrivateFolder.make(folder)
+        try? PrivateFile.write(Array((made + "\n").utf8), to: path)
+        return made
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import Synchronization
 import UnixSignals
 
 /// Everything that stops the proxy: SIGTERM, SIGINT, and `POST /v1/drain`. SIGHUP, which comes the same way,
@@ -52,4 +53,13 @@ final class StopSignal: Sendable {
             }
         }
     }
+}
+
+/// Whether the proxy is being stopped.
+final class DrainState: Sendable {
+    private let state = Atomic<Bool>(false)
+
+    var isDraining: Bool { state.load(ordering: .relaxed) }
+
+    func begin() { state.store(true, ordering: .relaxed) }
 }
