@@ -71,17 +71,32 @@ package enum PrivateFile {
 
     // MARK: Writing
 
-    /// Replaces a file, or makes it. The file is on disk when this returns.
+    /// Replaces a file, or makes it.
     ///
     /// - Parameters:
     ///   - mode: Permissions of the new file, whatever the umask is. Nil: the umask decides. Default: 0600.
     ///   - writers: Default: `several`.
+    ///   - isDurable: Whether the file is on disk when this returns. False is for what is worth nothing after a restart of the machine.
+    ///     Default: true.
     /// - Throws: `PrivateFileError`. The old file is in its place then and no draft is left, unless the step is `openFolder` or
     ///   `syncFolder`: the new file is in its place then, but a power cut may bring the old one back.
     package static func write(
-        _ bytes: [UInt8], to path: String, mode: UInt32? = 0o600, writers: Writers = .several
+        _ bytes: [UInt8], to path: String, mode: UInt32? = 0o600, writers: Writers = .several, isDurable: Bool = true
     ) throws(PrivateFileError) {
-        try Draft(bytes, for: path, mode: mode, writers: writers).publish()
+        try Draft(bytes, for: path, mode: mode, writers: writers, isDurable: isDurable).publish()
+    }
+
+    /// Removes drafts that killed processes have left. Only for a file that no other process writes now.
+    package static func removeDrafts(of path: String) {
+        guard let folder = opendir(PrivateFolder.of(path)) else { return }
+        defer { closedir(folder) }
+        let name = path.split(separator: "/").last.map { "\($0)." } ?? ""
+        var drafts: [String] = []
+        while let entry = readdir(folder) {
+            let found = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            if found.hasPrefix(name), found.hasSuffix(".new") { drafts.append("\(PrivateFolder.of(path))/\(found)") }
+        }
+        for draft in drafts { unlink(draft) }
     }
 
     /// Makes an empty file with mode 0600 if it is missing. Removes the rights of others from a file that exists.
@@ -100,7 +115,7 @@ package enum PrivateFile {
         try PrivateFolder.sync(PrivateFolder.of(path))
     }
 
-    /// Sets mode 0600 if others have rights. Does nothing if the file is missing or belongs to another user.
+    /// Sets mode 0600 if others have rights. Does nothing if the file is missing, or belongs to another user and this one is not root.
     package static func restrict(_ path: String) {
         let file = retried { Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
         guard file >= 0 else { return }
@@ -111,9 +126,12 @@ package enum PrivateFile {
 
     /// Checks that `write` may replace what is at the path: rename(2) would replace a device or a pipe too.
     ///
-    /// - Throws: `PrivateFileError` with the step `kind` if a folder, a pipe, a socket or a device is there, or a link to one.
+    /// - Throws: `PrivateFileError` with the step `kind` if a folder, a pipe, a socket or a device is there, or a link to one, or a link of
+    ///   the system: `/dev/stdout` may lead to a regular file, and the link would be replaced.
     package static func checkTarget(_ path: String) throws(PrivateFileError) {
         var facts = stat()
+        let isOfSystem = path.hasPrefix("/dev/") || path.hasPrefix("/proc/")
+        if isOfSystem, lstat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFLNK { throw PrivateFileError(.kind, path, code: EINVAL) }
         if stat(path, &facts) == 0 { try check(facts, path) }
     }
 

@@ -18,6 +18,7 @@ extension PrivateFile {
         /// The draft's own path, in the folder of the target.
         package let path: String
         private let target: String
+        private let isDurable: Bool
 
         /// Writes the draft and syncs it. The target stays as it is.
         ///
@@ -26,9 +27,11 @@ extension PrivateFile {
         ///   - mode: Permissions of the new file, whatever the umask is. Nil: the umask decides. Default: 0600.
         ///   - owner: Nil: the user of this process. Only root may name another user (chown(2)). Default: nil.
         ///   - writers: Default: `several`.
+        ///   - isDurable: Whether the bytes, and later the name, are synced. Default: true.
         /// - Throws: `PrivateFileError`; no draft is left then. A `kind` error says that the target is no regular file.
         package init(
-            _ bytes: [UInt8], for target: String, mode: UInt32? = 0o600, owner: Owner? = nil, writers: Writers = .several
+            _ bytes: [UInt8], for target: String, mode: UInt32? = 0o600, owner: Owner? = nil, writers: Writers = .several,
+            isDurable: Bool = true
         ) throws(PrivateFileError) {
             try PrivateFile.checkTarget(target)
             let path = Self.path(for: target, writers)
@@ -36,11 +39,13 @@ extension PrivateFile {
             let flags = O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW
             let file = PrivateFile.retried { Glibc.open(path, flags, mode == nil ? 0o666 : 0o600) }
             guard file >= 0 else { throw PrivateFileError(.create, path) }
-            (self.path, self.target) = (path, target)
+            (self.path, self.target, self.isDurable) = (path, target, isDurable)
             do throws(PrivateFileError) {
                 // After a sync that succeeded there is nothing left that close(2) could report.
                 defer { Glibc.close(file) }
                 try Self.fill(file, path, bytes, mode, owner)
+                // A failed sync is not repeated: the kernel reports the lost bytes only once (fsync(2)).
+                guard !isDurable || fsync(file) == 0 else { throw PrivateFileError(.sync, path) }
             } catch {
                 unlink(path)
                 throw error
@@ -70,8 +75,6 @@ extension PrivateFile {
             }
             // The umask takes rights away (umask(2)). The owner is set before: chown(2) clears the set-user-ID bit.
             if let mode, facts.st_mode & 0o7777 != mode, fchmod(file, mode) != 0 { throw PrivateFileError(.mode, path) }
-            // A failed sync is not repeated: the kernel reports the lost bytes only once (fsync(2)).
-            guard fsync(file) == 0 else { throw PrivateFileError(.sync, path) }
         }
 
         /// Calls write(2) until it has taken all bytes. One call may take fewer, or none if a signal interrupts it.
@@ -100,7 +103,7 @@ extension PrivateFile {
                 remove()
                 throw error
             }
-            try PrivateFolder.sync(PrivateFolder.of(target))
+            if isDurable { try PrivateFolder.sync(PrivateFolder.of(target)) }
         }
 
         /// Removes the draft. The target stays as it is.

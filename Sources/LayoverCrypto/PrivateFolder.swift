@@ -23,6 +23,9 @@ package enum PrivateFolder {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw PrivateFileError(.makeFolder, path) }
     }
 
+    /// Errors of file systems that sync no folders.
+    private static let unsupported: Set<CInt> = [EINVAL, EBADF, ENOTSUP, ENOSYS]
+
     /// Syncs a folder, so that the names in it are there after a power cut (fsync(2)).
     ///
     /// Does nothing where this user may not read the folder, or where the file system syncs no folders: a file can be written
@@ -36,6 +39,6 @@ package enum PrivateFolder {
             throw PrivateFileError(.openFolder, path)
         }
         defer { Glibc.close(folder) }
-        guard fsync(folder) == 0 || errno == EINVAL else { throw PrivateFileError(.syncFolder, path) }
+        guard fsync(folder) == 0 || unsupported.contains(errno) else { throw PrivateFileError(.syncFolder, path) }
     }
 }

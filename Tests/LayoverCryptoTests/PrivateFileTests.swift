@@ -38,7 +38,7 @@ struct PrivateFileTests {
     }
 
     /// Also while the umask would let everybody read it.
-    @Test func draftOfAPrivateFileIsPrivateFromItsCreationOn() async throws {
+    @Test func draftOfAPrivateFileIsPrivate() async throws {
         let path = path
         let mode: Int? = try await onOwnThread {
             guard try setUmaskOfThread(0) else { return nil }

@@ -74,7 +74,11 @@ enum KeptHead {
     }
 
     private static func assemble(_ lines: ByteBuffer, isHead: Bool) -> ResponseHead? {
-        var assembler = ResponseHeadAssembler()
+        // The head was limited where it came from.
+        var limits = FramingLimits()
+        limits.headByteCountMax = 4 << 20
+        limits.fieldCountMax = 100_000
+        var assembler = ResponseHeadAssembler(limits: limits)
         assembler.reset(isHeadRequest: isHead)
         return lines.withUnsafeReadableBytes { bytes in
             var start = 0

@@ -61,6 +61,11 @@ package struct FailureReason: Sendable, Hashable {
     package static let closedBeforeResponse = FailureReason(.connectionTerminated, "The connection was closed before a response arrived.")
     package static let responseCut = FailureReason(.httpResponseIncomplete, "The connection was closed before the response was complete.")
 
+    /// The response is complete, and the request is not.
+    package static let requestCut = FailureReason(
+        .connectionTerminated, "The origin answered, but closed the connection before it had received the whole request.")
+    package static let requestStalled = FailureReason(.connectionWriteTimeout, "The origin answered, but stopped reading the request.")
+
     // MARK: The response
 
     /// The limit is on the head as a whole: an origin that sends a byte of it each second is late, too. So it is no read timeout, which

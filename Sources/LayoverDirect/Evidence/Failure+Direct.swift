@@ -31,8 +31,7 @@ extension Failure {
         case .timedOut where progress.isSecuring: .handshakeTimedOut
         case .notSecured(let error) where progress.isSecuring: notSecured(error)
         case .notSecured: lost(nil, progress)
-        case .timedOut where progress.isResponseOver:
-            FailureReason(.connectionWriteTimeout, "The origin answered, but stopped reading the request.")
+        case .timedOut where progress.isResponseOver: .requestStalled
         case .timedOut where progress.isAnswered: .bodyStalled
         case .timedOut: .noResponseInTime
         case .notMarked: .startNotRecorded
@@ -55,10 +54,7 @@ extension Failure {
         // The peer is dead: it answered no probe (tcp(7)), or `PeerSilence` found that out.
         if (error as? IOError)?.errnoCode == ETIMEDOUT { return .nothingAcknowledged(isSent: progress.isSent) }
         if progress.evidence == .neverSent { return .closedBeforeSending }
-        if progress.isResponseOver {
-            return FailureReason(
-                .connectionTerminated, "The origin answered, but closed the connection before it had received the whole request.")
-        }
+        if progress.isResponseOver { return .requestCut }
         return .closed(hasBegun: progress.isAnswered || progress.hasBegunResponse)
     }
 

@@ -3,7 +3,7 @@ package import NIOCore
 
 /// A request with an `Idempotency-Key` whose client accepts a ticket, as the engine sees it.
 package protocol KeyedExchange: AnyObject, Sendable {
-    /// Switches to its loop; never from within the claim.
+    /// Switches to its loop; never from within the claim. It must not call the engine before it returns.
     func keyDecided(_ decision: KeyDecision)
 }
 

@@ -5,7 +5,7 @@ extension ResponseHeadAssembler {
         _ content: Range<Int>, in line: UnsafeRawBufferPointer, endsWithCRLF: Bool
     ) throws(FramingError) {
         let statusLine = try StatusLine(content, in: line)
-        if !endsWithCRLF, statusLine.minorVersion > 0 { throw .bareLineFeed }
+        if !endsWithCRLF, statusLine.minorVersion > 0, !isConnect { throw .bareLineFeed }
         if statusLine.status == 101, !allowsUpgrade { throw .unexpectedUpgrade }
         state = .fields(statusLine)
         // Room for a usual head and a small body, so that one allocation serves both.
@@ -66,7 +66,7 @@ extension ResponseHeadAssembler {
         switch field.known {
         case .other:
             return true
-        case .contentLength where opensTunnel(statusLine), .transferEncoding where opensTunnel(statusLine):
+        case .contentLength where ignoresFraming(statusLine), .transferEncoding where ignoresFraming(statusLine):
             return false
         case .contentLength:
             return try keepsLength(field, in: line, of: statusLine)
@@ -132,6 +132,9 @@ extension ResponseHeadAssembler {
         if framing.isChunked { return .chunked }
         return framing.length.map { .length($0) } ?? .untilClose
     }
+
+    /// Whether Content-Length and Transfer-Encoding say nothing that is needed: the body of a refused CONNECT is not read.
+    private func ignoresFraming(_ line: StatusLine) -> Bool { isConnect && line.status >= 200 }
 
     /// Whether the tunnel follows the head. Content-Length and Transfer-Encoding are ignored then (RFC 9110 section 9.3.6).
     private func opensTunnel(_ line: StatusLine) -> Bool { isConnect && (200..<300).contains(line.status) }

@@ -105,8 +105,8 @@ package struct ResponseHeadAssembler: Sendable {
             try takeStatusLine(content, in: line, endsWithCRLF: endsWithCRLF)
         case .fields(let statusLine):
             // RFC 9112 section 2.2 lets a recipient accept a lone LF. Old servers send it, so it is accepted for HTTP/1.0.
-            // It is refused for HTTP/1.1: two parsers may disagree about it.
-            if !endsWithCRLF, statusLine.minorVersion > 0 { throw .bareLineFeed }
+            // It is refused for HTTP/1.1: two parsers may disagree about it. Of a response to CONNECT nothing is passed on.
+            if !endsWithCRLF, statusLine.minorVersion > 0, !isConnect { throw .bareLineFeed }
             if content.isEmpty { return try finish(statusLine) }
             try takeField(content, in: line, endsWithCRLF: endsWithCRLF, of: statusLine)
         case .complete:

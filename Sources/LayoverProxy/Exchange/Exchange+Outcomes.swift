@@ -241,6 +241,7 @@ extension Exchange {
         }
         // Not within a batch of the worker, which would flush at its end.
         client?.connection?.flushNow()
+        run.handshake?.readMore()
     }
 
     private func deliver(_ head: ResponseHead) {

@@ -127,9 +127,10 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         loop.eventLoop.execute { bound.value.receive(.failed(failure), of: attempt) }
     }
 
-    /// Goes on reading once the client has taken what came before.
+    /// Goes on reading once the client has taken what came before. A response that is withheld is read no further.
     func readMore() {
-        guard !isReading, let channel, let exchange, exchange.client?.connection?.isWritable != false else { return }
+        guard !isReading, let channel, let exchange, !exchange.phase.isOffering, exchange.client?.connection?.isWritable != false
+        else { return }
         isReading = true
         if isAnswered { startTimeout(attempt.request.timeouts.idle) }
         channel.read()

@@ -13,7 +13,7 @@ extension Failure {
         let refusal = cause == nil ? progress.lastingRefusal(row) : nil
         let phase = refusal == nil ? progress.phase(of: row) : .securing
         let reason =
-            cause.map { judged($0, phase: phase) }
+            cause.map { judged($0, phase: phase, isResponseOver: progress.isResponseOver) }
             ?? refusal.map { refused(by: $0) }
             ?? judged(row, phase: phase, progress: progress)
         var failure = Failure(
@@ -38,11 +38,12 @@ extension Failure {
         return progress.sendingCount == 0
     }
 
-    private static func judged(_ cause: AbortCause, phase: FailurePhase) -> FailureReason {
+    private static func judged(_ cause: AbortCause, phase: FailurePhase, isResponseOver: Bool) -> FailureReason {
         switch cause {
         case .cancelled: .abortedByProxy
         case .bodyBrokenOff: .bodyBrokenOff
         case .timedOut where phase == .resolving: FailureReason(.dnsTimeout, "Resolving the origin's name timed out.")
+        case .timedOut where isResponseOver: .requestStalled
         case .timedOut where phase == .receiving: .bodyStalled
         case .timedOut: .noResponseInTime
         case .peerDead: .nothingAcknowledged(isSent: phase != .sending)
@@ -157,26 +158,26 @@ extension TransferProgress {
     /// Send and receive errors stand for many things; libcurl's words tell some of them apart.
     func brokenExchange(_ row: CurlCode, phase: FailurePhase) -> FailureReason? {
         switch row.number {
-        case 27 where isHeadAwaited(phase), 100 where isHeadAwaited(phase): .headTooLarge
+        // A line of the head that is too long for libcurl. It takes 100 KB; a longer line is "out of memory" in 7.88.1, and
+        // CURLE_TOO_LARGE in newer versions.
+        case 27 where !isAnswered, 100 where !isAnswered: .headTooLarge
         case 56 where !isAnswered && remark.contains("Too large response headers"): .headTooLarge
         case 55 where isPeerDead, 56 where isPeerDead: .nothingAcknowledged(isSent: phase != .sending)
         case 56 where isAnswered && remark.contains("chunk"): brokenChunk
         case 55 where evidence == .neverSent: .closedBeforeSending
+        case 52 where isResponseOver, 55 where isResponseOver, 56 where isResponseOver: .requestCut
         case 52, 55, 56: .closed(hasBegun: hasBegunResponse || isAnswered)
         default: nil
         }
     }
-
-    /// Whether a line that is too long for libcurl is one of the response head. libcurl takes 100 KB; a longer line is "out of memory" in
-    /// 7.88.1, and CURLE_TOO_LARGE in newer versions.
-    private func isHeadAwaited(_ phase: FailurePhase) -> Bool { !isAnswered && (hasBegunResponse || phase == .awaitingResponse) }
 
     /// libcurl decodes chunks, and says in words what is wrong with one. "Out of memory" is a trailer of more than 64 KB.
     private var brokenChunk: FailureReason {
         if remark.contains("Too long") { return FailureReason(.chunkSizeOverflow, isInHead: false) }
         if remark.contains("hexadecimal") { return FailureReason(.malformedChunkSize, isInHead: false) }
         if remark.contains("memory") { return FailureReason(.trailersTooLarge, isInHead: false) }
-        return FailureReason(.malformedChunkEnd, isInHead: false)
+        if remark.contains("Malformed") { return FailureReason(.malformedChunkEnd, isInHead: false) }
+        return FailureReason(.httpResponseTransferCoding, "A chunk of the response is malformed.")
     }
 
     func connectError(_ row: CurlCode) -> Int32? {

@@ -36,10 +36,10 @@ extension Failure {
             return failure.ofParentProxy
         }
         switch row.number {
-        // TLS with the proxy, whose alert may come after CONNECT.
         case 35, 60, 83, 91:
             failure.phase = .securing
-            return failure.ofParentProxy
+            // TLS with the proxy, whose alert may come after CONNECT. Behind SOCKS it is TLS with the origin: no answer to CONNECT comes.
+            return progress.isParentProxySecure ? failure.ofParentProxy : failure
         case 28: return failure.timedOutAtParentProxy
         case 52, 55, 56: return failure.closedByParentProxy
         default: return failure

@@ -10,6 +10,8 @@ struct TransferProgress {
     var connectLineByteCount = 0
     /// Bytes of CONNECT among `bytesSent`.
     var connectBytesSent: Int64 = 0
+    /// Whether the parent proxy speaks TLS.
+    var isParentProxySecure = false
     /// Whether the parent proxy speaks TLS and was not asked for a tunnel yet.
     var isSecuringParentProxy = false
     /// CURLINFO_PROXY_ERROR.
@@ -31,6 +33,8 @@ struct TransferProgress {
     var hasBegunResponse = false
     /// True if the final head is complete and not withheld.
     var isAnswered = false
+    /// Whether the response is complete. The request may not be.
+    var isResponseOver = false
     /// CURLINFO_REQUEST_SIZE and CURLINFO_SIZE_UPLOAD_T. A head that did not fit into the socket at once is
     /// not counted whole.
     var bytesSent: Int64 = 0

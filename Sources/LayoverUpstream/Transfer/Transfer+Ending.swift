@@ -63,7 +63,7 @@ extension Transfer {
         ConnectionFacts(
             localAddress: text(CURLINFO_LOCAL_IP), remoteAddress: text(CURLINFO_PRIMARY_IP),
             reusedConnection: sending.wasOnReusedConnection,
-            bytesSent: sentByteCount - sending.connectByteCount)
+            bytesSent: max(0, sentByteCount - sending.connectByteCount))
     }
 
     /// Bytes that libcurl has sent for the attempt, those of CONNECT included.
@@ -74,6 +74,7 @@ extension Transfer {
         var progress = TransferProgress()
         progress.isSecure = setOptions.isSecure
         progress.parentProxyUse = attempt?.request.parentProxyUse ?? .none
+        progress.isParentProxySecure = attempt?.request.parentProxy?.isSecure == true
         guard resolving.wasAdded else { return progress }
         progress.isResolved = resolving.endsAt == nil && offset(CURLINFO_NAMELOOKUP_TIME_T) > 0
         // libcurl tells the time of the connect only once TLS stands (7.88.1), but counts the connection before.
@@ -83,7 +84,7 @@ extension Transfer {
             progress.connectLineByteCount = long(CURLINFO_HEADER_SIZE)
             progress.connectBytesSent = sending.connectByteCount
             progress.proxyError = long(CURLINFO_PROXY_ERROR)
-            progress.isSecuringParentProxy = attempt?.request.parentProxy?.isSecure == true && !sending.hasAskedParentProxy
+            progress.isSecuringParentProxy = progress.isParentProxySecure && !sending.hasAskedParentProxy
         }
         progress.sendingCount = sending.count
         progress.isRefused = sending.isRefused
@@ -92,6 +93,7 @@ extension Transfer {
         progress.isBodyComplete = sending.reader?.isComplete != false
         progress.hasBegunResponse = receiving.hasBegun
         progress.isAnswered = receiving.framing != nil && receiving.withheldHead == nil
+        progress.isResponseOver = receiving.isOver
         progress.bytesSent = sentByteCount
         progress.osError = Int32(truncatingIfNeeded: long(CURLINFO_OS_ERRNO))
         progress.socketError = socketError

@@ -80,12 +80,9 @@ struct Application {
             }
         }
         let announcing = Task {
-            for await port in ports {
-                try await begin(
-                    parts, server: server, address: address, adminPort: port,
-                    instancePorts: instancePorts)
+            await Self.failure(of: services, onPort: ports) { port in
+                try await begin(parts, server: server, address: address, adminPort: port, instancePorts: instancePorts)
                 manager?.isReady()
-                break
             }
         }
         defer {
@@ -96,6 +93,8 @@ struct Application {
             if let command = source.command { try? FileManager.default.removeItem(atPath: command.folder) }
         }
         try await services.run()
+        announcing.cancel()
+        if let failure = await announcing.value, !(failure is CancellationError) { throw failure }
     }
 
     private var instanceFolders: [String] {
@@ -252,6 +251,23 @@ struct Application {
     }
 
     /// Both ports are bound and tickets are restored: the first connection may come.
+    /// Does the last work of the start once the admin API listens. If that fails, the services stop: whoever waits for the file of ports
+    /// would wait for ever.
+    private static func failure(
+        of services: ServiceGroup, onPort ports: AsyncStream<Int>, _ work: (Int) async throws -> Void
+    ) async -> (any Error)? {
+        for await port in ports {
+            do {
+                try await work(port)
+            } catch {
+                await services.triggerGracefulShutdown()
+                return error
+            }
+            break
+        }
+        return nil
+    }
+
     private func begin(
         _ parts: ProxyParts, server: ProxyServer, address: String, adminPort: Int,
         instancePorts: InstancePortFile

@@ -37,6 +37,7 @@ final class InstanceFolder: Sendable {
         for folder in free {
             AdminTokenFile.remove(from: folder.path)
             unlink(PortFile.path(in: folder.path))
+            PrivateFile.removeDrafts(of: PortFile.path(in: folder.path))
         }
         return free.first ?? InstanceFolder(places.last ?? "", -1)
     }
@@ -54,7 +55,7 @@ enum AdminTokenFile {
         var generator = SystemRandomNumberGenerator()
         let token = (0..<4).map { _ in Hexadecimal.text(generator.next() as UInt64) }.joined()
         do throws(PrivateFileError) {
-            try PrivateFile.write(Array("\(token)\n".utf8), to: path(in: folder))
+            try PrivateFile.write(Array("\(token)\n".utf8), to: path(in: folder), isDurable: false)
             return Secret(token)
         } catch {
             return nil
@@ -62,7 +63,10 @@ enum AdminTokenFile {
     }
 
     /// Removes the file of an earlier run.
-    static func remove(from folder: String) { unlink(path(in: folder)) }
+    static func remove(from folder: String) {
+        unlink(path(in: folder))
+        PrivateFile.removeDrafts(of: path(in: folder))
+    }
 
     private static func path(in folder: String) -> String { (folder.isEmpty ? "." : folder) + "/" + name }
 }
@@ -89,7 +93,18 @@ enum PortFile {
     ///
     /// - Parameter mode: Nil: the umask decides. Default: nil.
     static func write(_ path: String, proxy: ProxyPlace, admin: AdminPlace, mode: UInt32? = nil) throws(PrivateFileError) {
-        try PrivateFile.write(Array(text(proxy: proxy, admin: admin).utf8), to: path, mode: mode)
+        let bytes = Array(text(proxy: proxy, admin: admin).utf8)
+        do throws(PrivateFileError) {
+            try PrivateFile.write(bytes, to: path, mode: mode, isDurable: false)
+        } catch {
+            // Nothing can take the place of a file that is mounted by itself (rename(2), EBUSY). It is written where it is.
+            guard error.step == .rename, error.code == EBUSY, let file = FileHandle(forWritingAtPath: path) else { throw error }
+            defer { try? file.close() }
+            do {
+                try file.truncate(atOffset: 0)
+                try file.write(contentsOf: bytes)
+            } catch _ { throw error }
+        }
     }
 
     /// Why the file could not be written; nil: the file can be written.

@@ -37,6 +37,9 @@ enum DirectCoverage {
 
     static let withoutTwin: [Group] = [
         Group(
+            answer: "kinds, evidence and texts of Layover's own failures, compared between its ways; without it the client has the bytes",
+            files: ["Outage/MisbehavingOrigin"]),
+        Group(
             answer: "Layover waits, repeats or continues; without it the client gets the error of the outage",
             files: [
                 "Evidence/MaybeApplied", "Evidence/PreconditionOutcome", "Interception/ServicesInside", "Mission/Policy",
