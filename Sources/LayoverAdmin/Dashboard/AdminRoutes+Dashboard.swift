@@ -75,7 +75,7 @@ extension AdminRoutes {
 struct DashboardFile: Sendable {
     let bytes: ByteBuffer
     let type: String
-    /// Of the content, so a new version of the program is seen at once, and nothing is sent twice.
+    /// The entity tag is made of the content: a new version of the program is seen at once, and an unchanged file is not sent again.
     let tag: String
 
     private init(_ content: [UInt8], type: String) {

@@ -234,7 +234,7 @@ package struct RequestDocument: Codable, Sendable {
     package var url: String
     /// In their order.
     package var fields: [Field]
-    /// Of the body.
+    /// The length of the body.
     package var bytes: Int
 }
 

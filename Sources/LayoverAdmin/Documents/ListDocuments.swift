@@ -113,7 +113,7 @@ package struct ListDocument<Item: Codable & Sendable>: Codable, Sendable {
     @OrNull package var nextCursor: String?
 }
 
-/// What happened in the last 15 minutes.
+/// Counts of the last 15 minutes.
 package struct SeriesDocument: Codable, Sendable {
     package struct Bucket: Codable, Sendable {
         /// When the bucket begins.

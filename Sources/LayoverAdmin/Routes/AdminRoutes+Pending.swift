@@ -178,7 +178,7 @@ extension AdminRoutes {
         do throws(StoreFailure) {
             let ids = try await engine.entryIDs(shownWith: prefix)
             count = ids.count
-            // One that was removed in between is no match.
+            // An entry that was removed in between is no match.
             if count <= Problem.namedIDCountMax {
                 for id in ids { if let entry = try await engine.knownEntry(id) { found.append(entry) } }
             }

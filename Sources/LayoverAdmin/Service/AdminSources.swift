@@ -83,7 +83,7 @@ package struct InterceptionUse: Codable, Sendable {
     }
 }
 
-/// One key of the configuration that is in force, as `/v1/config` shows it.
+/// A key of the configuration with the value that is in force, as `/v1/config` shows it.
 package struct ConfigurationValue: Sendable {
     /// Dotted: `policies.default.holdMax`.
     package var key: String

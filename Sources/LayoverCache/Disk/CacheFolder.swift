@@ -61,7 +61,7 @@ final class CacheFolder: Sendable {
         return stem.utf8.count == 32 && stem.utf8.allSatisfy(Hexadecimal.isLowercaseDigit)
     }
 
-    /// Of the last system call.
+    /// The error of the last system call.
     static func failure(_ action: String, _ path: String) -> CacheError {
         CacheError(.io, "Cannot \(action) \(path): \(String(cString: strerror(errno))).")
     }

@@ -104,7 +104,7 @@ extension DiskResponseCache {
 
     private func purgeNow(_ selection: CacheSelection) throws -> Int {
         let (condition, arguments) = Self.condition(selection)
-        // What comes in while this goes on stays, or it might never end.
+        // Responses that come in meanwhile stay: otherwise the removal might never end.
         let last = try withDatabase { opened in
             try opened.pool.read { try Int64.fetchOne($0, sql: "SELECT MAX(sequence) FROM answer") ?? 0 }
         }

@@ -240,8 +240,8 @@ extension CacheRequest {
     }
 }
 
-/// When URLs were last changed by somebody. What was asked for before that is neither kept nor given, although a
-/// transfer or a removal may still be under way.
+/// The times of the last change of URLs, by a request that is not safe. A response to a request from before its URL was changed is neither
+/// kept nor given, although a transfer or a removal may still be under way.
 struct RecentInvalidations: Sendable {
     /// Most URLs that are remembered one by one. Past that all older responses count as changed. Default: 4096.
     private let countMax: Int
@@ -271,7 +271,7 @@ struct RecentInvalidations: Sendable {
 struct CacheTally: Sendable {
     var entryCount = 0
     var byteCount = 0
-    /// Of bodies that are not complete yet.
+    /// Bytes of bodies that are not complete yet.
     var arrivingByteCount = 0
     var failure: String?
 

@@ -4,7 +4,7 @@ import LayoverHTTP
 import LayoverText
 import NIOCore
 
-/// What the rules look at in a request.
+/// The facts of a request that the rules need.
 struct RequestFacts: Sendable {
     let method: String
     let hasBody: Bool
@@ -38,7 +38,7 @@ struct RequestFacts: Sendable {
     }
 }
 
-/// What the rules look at in a response: one that has just come, or one that was kept.
+/// The facts of a response that the rules need, of one that has just come or was kept.
 struct ResponseFacts: Sendable {
     let status: Int
     let fields: MessageFields

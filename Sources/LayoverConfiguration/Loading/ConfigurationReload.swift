@@ -67,7 +67,7 @@ extension LoadedConfiguration {
 package struct ConfigurationChanges: Sendable, Hashable {
     /// Takes effect with the reload: policies, routes, the timeouts of attempts, the log level.
     package let atOnce: [String]
-    /// Stays as it was until the process starts anew.
+    /// Keys that keep their values until the process starts again.
     package let afterRestart: [String]
 
     /// Whether both configurations say the same.

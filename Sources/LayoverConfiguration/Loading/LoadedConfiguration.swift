@@ -41,7 +41,7 @@ extension LoadedConfiguration {
         settings.proxy.threads = settings.proxy.threads ?? Self.threadCount
         settings.admin = usual.admin
         settings.admin.listen = .tcp(host: "127.0.0.1", port: 0)
-        // The authority stays the user's own: a new one for each command would have to be trusted anew.
+        // The authority stays the user's own: a new one for each command would have to be trusted each time.
         settings.tls.folder = settings.tls.folder ?? settings.store.folder
         settings.store = usual.store
         settings.store.standardFolder = folder

@@ -82,6 +82,6 @@ struct Key<Root: Sendable>: Sendable {
 enum ReloadEffect: Sendable, CaseIterable {
     /// For every request that begins afterwards, and for those that wait.
     case atOnce
-    /// Not before the process starts anew: a listener, a limit or a folder that is in use.
+    /// At the next start of the process: a listener, a limit or a folder that is in use.
     case afterRestart
 }

@@ -114,7 +114,7 @@ package struct ReachabilitySettings: Sendable, Hashable {
     package struct Probe: Sendable, Hashable {
         /// An `http://` or `https://` address to probe. Nil: there is no probe. Default: nil.
         package var url: Secret?
-        /// Any other status means that somebody else answered: a captive portal. Default: 204.
+        /// The status of the probe without a captive portal. Another status counts as one. Default: 204.
         package var expectStatus = 204
         /// Default: 10 s.
         package var interval = Duration.seconds(10)

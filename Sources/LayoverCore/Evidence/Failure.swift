@@ -41,7 +41,7 @@ package struct Failure: Sendable, Hashable {
         self.isNameUnknown = isNameUnknown
     }
 
-    /// The failure that stands for a response that is not delivered because its status is retried.
+    /// The failure of an attempt whose response is not delivered, because its status is retried.
     ///
     /// - Parameter isMade: Whether a rehearsal made it.
     package static func answered(_ status: Int, isMade: Bool = false) -> Failure {
