@@ -49,6 +49,23 @@ struct PrivateFileTests {
         if let mode { #expect(mode == 0o600) }
     }
 
+    /// The link would be replaced for all programs, though it leads to a regular file.
+    @Test func linkOfTheSystemIsNoTarget() throws {
+        try PrivateFile.write([1], to: path)
+        let file = open(path, O_RDWR | O_CLOEXEC)
+        defer { close(file) }
+        let error = #expect(throws: PrivateFileError.self) { try PrivateFile.checkTarget("/proc/self/fd/\(file)") }
+        #expect(error?.step == .kind)
+    }
+
+    @Test func draftsOfKilledProcessesAreRemoved() throws {
+        let kept = [path, "\(path)2.1a.new", "\(path).1a.newer"]
+        for file in kept + ["\(path).1a.new", "\(path).new"] { try PrivateFile.write([1], to: file) }
+        PrivateFile.removeDrafts(of: path)
+        let left = try names()
+        #expect(left.sorted() == kept.map { String($0.split(separator: "/").last ?? "") }.sorted())
+    }
+
     @Test func ownerOfTheDraftIsSetOrTheWriteFails() throws {
         let isRoot = geteuid() == 0
         let owner = PrivateFile.Owner(user: isRoot ? 65534 : 0, group: isRoot ? 65534 : 0)

@@ -29,6 +29,14 @@ struct KeptHeadTests {
         #expect(lines(head.bytes) == ["HTTP/1.1 200 Word", "X-A: \u{FF}b", "Age: 7"])
     }
 
+    /// `limits.headerBytes` may admit more than the assembler does by default.
+    @Test func bigHeadIsReadBack() throws {
+        let line = "X-A: " + String(repeating: "a", count: 200_000)
+        let kept = ByteBuffer(string: "HTTP/1.1 200 Word\r\n\(line)\r\n")
+        let head = try #require(KeptHead.assembled(kept, age: 7, .whole(byteCount: 12)))
+        #expect(lines(head.bytes) == ["HTTP/1.1 200 Word", line, "Age: 7"])
+    }
+
     @Test func responseToHeadStatesTheLength() throws {
         let head = try #require(KeptHead.assembled(Self.kept(["X-A: 1"]), age: 0, .headOnly(byteCount: 12)))
         #expect(head.framing == .none)

@@ -84,6 +84,29 @@ extension EndToEnd {
             #expect(!FileManager.default.fileExists(atPath: ports))
         }
 
+        /// A file that is mounted by itself can be written and cannot be replaced. Whoever waits for it must not wait for ever.
+        @Test(arguments: [false, true])
+        func fileOfPortsThatIsMountedByItselfIsWrittenOrEndsTheProcess(isReadOnly: Bool) async throws {
+            let folder = try TemporaryFolder()
+            let config = try folder.write(
+                #"{"proxy":{"listen":"127.0.0.1:0"},"admin":{"listen":"127.0.0.1:0"}}"#, to: "config.json")
+            let ports = try folder.write("", to: "ports")
+            let script = """
+                mount --bind "$1" "$1" && { [ "$2" = false ] || mount -o remount,bind,ro "$1"; } || exit 77
+                "$0" run --config "$3" --port-file "$1" & pid=$!
+                while kill -0 $pid 2>/dev/null && [ ! -s "$1" ]; do sleep 0.05; done
+                kill $pid 2>/dev/null; wait $pid
+                """
+            let result = try await Command(
+                "/usr/bin/unshare", ["--mount", "sh", "-c", script, RunningLayover.binary, ports, "\(isReadOnly)", config]
+            ).with(["STATE_DIRECTORY": folder.url.path, "RUNTIME_DIRECTORY": folder.url.path]).run(within: .seconds(20))
+            if result.status == 77 || result.errors.contains("unshare failed") { return print("SKIPPED: files cannot be mounted here") }
+            let text = try String(contentsOfFile: ports, encoding: .utf8)
+            #expect(result.status == (isReadOnly ? 1 : 0), "\(result)")
+            #expect(text.hasPrefix(isReadOnly ? "" : #"{"proxy":"#) && text.isEmpty == isReadOnly, "\(text)")
+            #expect(result.errors.contains(ports) == isReadOnly, "\(result)")
+        }
+
         @Test(arguments: [
             (#"{"routes":{"a":{"methods":["get"]}}}"#, "routes.a.methods[0]: \"get\""),
             (#"{"tls":{"caFile":"missing.pem"}}"#, "tls.caFile: the file"),

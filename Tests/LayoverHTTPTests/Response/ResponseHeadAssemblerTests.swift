@@ -80,6 +80,13 @@ struct ResponseHeadAssemblerTests {
         #expect(try heads("HTTP/1.1 503 Busy\r\n\(fields)\r\n\r\n", isConnect: true).map(\.status) == [503], "its body is not read")
     }
 
+    /// Nothing of it is passed on to another parser.
+    @Test func loneLineFeedsEndLinesOfAResponseToConnect() throws {
+        let text = "HTTP/1.1 200 OK\nX: 1\n\n"
+        #expect(try heads(text, isConnect: true).map(\.status) == [200])
+        #expect(throws: FramingError.self) { try heads(text) }
+    }
+
     @Test func hopByHopFieldsOfTheResponseAreRemoved() throws {
         let head = try #require(
             try heads(
