@@ -59,7 +59,10 @@ struct DirectConnectionTests {
         defer { origin.stop() }
         try await Path.$pieceByteCountMax.withValue(byteCount) {
             try await direct { rig in
-                let body = rig.body(String(repeating: "a", count: byteCount), mayBeSentTwice: true)
+                // A body in a file is read in smaller pieces.
+                var limits = CapturedBody.Limits()
+                limits.inMemoryMax = byteCount
+                let body = rig.body(String(repeating: "a", count: byteCount), mayBeSentTwice: true, limits: limits)
                 let record = rig.start(rig.request("PUT", port: origin.port, framing: .length(byteCount), body: body))
                 _ = await record.waitFor { $0.events.contains("endWithheld") }
                 // The response may come before the kernel has the body.

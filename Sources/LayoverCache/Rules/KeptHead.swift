@@ -74,11 +74,7 @@ enum KeptHead {
     }
 
     private static func assemble(_ lines: ByteBuffer, isHead: Bool) -> ResponseHead? {
-        // The head was limited where it came from.
-        var limits = FramingLimits()
-        limits.headByteCountMax = 4 << 20
-        limits.fieldCountMax = 100_000
-        var assembler = ResponseHeadAssembler(limits: limits)
+        var assembler = ResponseHeadAssembler(limits: .ofKnownHead)
         assembler.reset(isHeadRequest: isHead)
         return lines.withUnsafeReadableBytes { bytes in
             var start = 0

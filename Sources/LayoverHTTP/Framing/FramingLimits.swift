@@ -28,4 +28,12 @@ package struct FramingLimits: Sendable, Equatable {
     package var bodyEventByteCountMax = 256 << 10
 
     package init() {}
+
+    /// For a head that Layover reads once more. It was limited where it came from, by limits that may have been higher than the defaults.
+    package static var ofKnownHead: FramingLimits {
+        var limits = FramingLimits()
+        limits.headByteCountMax = 4 << 20
+        limits.fieldCountMax = 100_000
+        return limits
+    }
 }

@@ -55,14 +55,6 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
     private var isCut = false
     private var context: ChannelHandlerContext?
 
-    /// Heads of responses are limited where they come from; this only has to be more.
-    private static var limits: FramingLimits {
-        var limits = FramingLimits()
-        limits.headByteCountMax = 4 << 20
-        limits.fieldCountMax = 100_000
-        return limits
-    }
-
     /// - Parameters:
     ///   - headByteCountMax: Of a request: `limits.headerBytes`.
     ///   - unsent: The account of the stream's session. Nil: there is no account.
@@ -73,7 +65,7 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
         malformed: @escaping (_ reason: String) -> Void = { _ in }
     ) {
         (self.headByteCountMax, self.unsent, self.unsendable, self.malformed) = (headByteCountMax, unsent, unsendable, malformed)
-        decoder = ResponseDecoder(limits: Self.limits)
+        decoder = ResponseDecoder(limits: .ofKnownHead)
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }

@@ -71,15 +71,17 @@ final class UpstreamRig: Sendable {
     }
 
     /// A body that the test fills.
-    func emptyBody(length: Int?, mayBeSentTwice: Bool = false) -> CapturedBody {
+    func emptyBody(length: Int?, mayBeSentTwice: Bool = false, limits: CapturedBody.Limits = .init()) -> CapturedBody {
         CapturedBody(
-            length: length, mayBeSentTwice: mayBeSentTwice, limits: .init(), spool: spool,
+            length: length, mayBeSentTwice: mayBeSentTwice, limits: limits, spool: spool,
             clientResumed: {})
     }
 
     /// A complete body.
-    func body(_ text: String, chunked: Bool = false, mayBeSentTwice: Bool = false) -> CapturedBody {
-        let body = emptyBody(length: chunked ? nil : text.utf8.count, mayBeSentTwice: mayBeSentTwice)
+    func body(
+        _ text: String, chunked: Bool = false, mayBeSentTwice: Bool = false, limits: CapturedBody.Limits = .init()
+    ) -> CapturedBody {
+        let body = emptyBody(length: chunked ? nil : text.utf8.count, mayBeSentTwice: mayBeSentTwice, limits: limits)
         if !text.isEmpty { _ = body.append(ByteBuffer(string: text)) }
         body.finish()
         return body
