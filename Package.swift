@@ -65,13 +65,12 @@ let package = Package(
             name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "LayoverText", swiftSettings: strict),
-        .target(name: "LayoverCrypto", dependencies: ["COpenSSL"], swiftSettings: strict),
-        .target(name: "LayoverPasswords", dependencies: ["CCrypt", "LayoverCrypto"], swiftSettings: strict),
+        .target(name: "LayoverSystem", dependencies: ["CCrypt", "COpenSSL"], swiftSettings: strict),
         .target(name: "LayoverHTTP", dependencies: ["LayoverText", nioCore], swiftSettings: confined),
         .target(name: "LayoverCore", dependencies: ["LayoverText", "Retry"], swiftSettings: strict),
         .target(
             name: "LayoverConfiguration",
-            dependencies: ["LayoverCore", "LayoverCrypto", "LayoverPasswords", "LayoverText", "Retry"],
+            dependencies: ["LayoverCore", "LayoverSystem", "LayoverText", "Retry"],
             swiftSettings: strict),
         .target(
             name: "LayoverEngine",
@@ -79,10 +78,10 @@ let package = Package(
             swiftSettings: confined),
         .target(
             name: "LayoverTLS",
-            dependencies: ["COpenSSL", "LayoverCore", "LayoverCrypto", "LayoverText", nioCore, nioPosix],
+            dependencies: ["COpenSSL", "LayoverCore", "LayoverSystem", "LayoverText", nioCore, nioPosix],
             swiftSettings: confined),
         .target(
-            name: "LayoverTrust", dependencies: ["COpenSSL", "LayoverCrypto", "LayoverText"], swiftSettings: strict),
+            name: "LayoverTrust", dependencies: ["COpenSSL", "LayoverSystem", "LayoverText"], swiftSettings: strict),
         .target(
             name: "LayoverDirect",
             dependencies: ["LayoverTLS", "LayoverEngine", "LayoverCore", "LayoverHTTP", nioCore, nioPosix],
@@ -100,27 +99,27 @@ let package = Package(
         .target(
             name: "LayoverStore",
             dependencies: [
-                "LayoverEngine", "LayoverCore", "LayoverCrypto", "LayoverHTTP", "LayoverText", sqlite, sqliteBinding, nioCore, logging,
+                "LayoverEngine", "LayoverCore", "LayoverSystem", "LayoverHTTP", "LayoverText", sqlite, sqliteBinding, nioCore, logging,
             ],
             swiftSettings: strict),
         .target(
             name: "LayoverCache",
             dependencies: [
-                "LayoverEngine", "LayoverCore", "LayoverCrypto", "LayoverHTTP", "LayoverText", sqlite, nioCore, nioPosix, logging,
+                "LayoverEngine", "LayoverCore", "LayoverSystem", "LayoverHTTP", "LayoverText", sqlite, nioCore, nioPosix, logging,
             ],
             swiftSettings: strict),
         .target(name: "LayoverReplay", dependencies: ["LayoverHTTP", "LayoverText", nioCore], swiftSettings: strict),
         .target(
             name: "LayoverProxy",
             dependencies: [
-                "CLinux", "CZlib", "LayoverEngine", "LayoverCore", "LayoverCrypto", "LayoverHTTP", "LayoverPasswords", "LayoverReplay",
+                "CLinux", "CZlib", "LayoverEngine", "LayoverCore", "LayoverSystem", "LayoverHTTP", "LayoverReplay",
                 "LayoverText", "LayoverTLS", nioCore, nioPosix, nioHTTP2, nioHPACK, logging, lifecycle,
             ],
             swiftSettings: confined),
         .target(
             name: "LayoverAdmin",
             dependencies: [
-                "LayoverEngine", "LayoverCore", "LayoverCrypto", "LayoverHTTP", "LayoverText", hummingbird, nioCore, nioHTTP1, logging,
+                "LayoverEngine", "LayoverCore", "LayoverSystem", "LayoverHTTP", "LayoverText", hummingbird, nioCore, nioHTTP1, logging,
                 lifecycle,
             ],
             resources: [.embedInCode("openapi.yaml")] + dashboardFiles,
@@ -128,7 +127,7 @@ let package = Package(
         .executableTarget(
             name: "layover",
             dependencies: [
-                "CLinux", "LayoverConfiguration", "LayoverCore", "LayoverCrypto", "LayoverEngine", "LayoverHTTP", "LayoverPasswords", "LayoverText",
+                "CLinux", "LayoverConfiguration", "LayoverCore", "LayoverSystem", "LayoverEngine", "LayoverHTTP", "LayoverText",
                 "LayoverUpstream", "LayoverDirect", "LayoverTLS", "LayoverTrust", "LayoverMonitor", "LayoverStore", "LayoverCache", "LayoverProxy", "LayoverAdmin", nioCore, nioPosix,
                 nioHTTP1, logging,
                 lifecycle, signals, arguments,
@@ -141,8 +140,7 @@ let package = Package(
         .testTarget(name: "RetryTests", dependencies: ["Retry", "LayoverTestSupport"]),
         .testTarget(name: "LayoverTextTests", dependencies: ["LayoverText", "LayoverTestSupport"]),
         .testTarget(name: "LayoverHTTPTests", dependencies: ["LayoverHTTP", "LayoverTestSupport", nioCore, nioEmbedded, nioHTTP1]),
-        .testTarget(name: "LayoverCryptoTests", dependencies: ["LayoverCrypto", "COpenSSL", "LayoverTestSupport"]),
-        .testTarget(name: "LayoverPasswordsTests", dependencies: ["LayoverPasswords"]),
+        .testTarget(name: "LayoverSystemTests", dependencies: ["LayoverSystem", "COpenSSL", "LayoverTestSupport"]),
         .testTarget(name: "LayoverCoreTests", dependencies: ["LayoverCore", "LayoverTestSupport", "Retry"]),
         .testTarget(name: "LayoverConfigurationTests", dependencies: ["LayoverConfiguration", "LayoverCore", "Retry"]),
         .testTarget(name: "LayoverEngineTests", dependencies: ["LayoverEngine", "LayoverHTTP", "LayoverTestSupport", nioCore, nioEmbedded]),
@@ -169,7 +167,7 @@ let package = Package(
         .testTarget(
             name: "LayoverProxyTests",
             dependencies: [
-                "LayoverProxy", "LayoverPasswords", "LayoverCache", "LayoverTLS", "LayoverTestSupport", nioEmbedded, nioHTTP2, nioHPACK,
+                "LayoverProxy", "LayoverSystem", "LayoverCache", "LayoverTLS", "LayoverTestSupport", nioEmbedded, nioHTTP2, nioHPACK,
             ]),
         // Optimized, because it lives through thousands of seeds.
         .testTarget(

@@ -2,8 +2,8 @@ import Dispatch
 import GRDB
 import Glibc
 package import LayoverCore
-import LayoverCrypto
 package import LayoverEngine
+import LayoverSystem
 package import Logging
 
 /// The embedded store: one SQLite database, one folder of big bodies, one key file.

@@ -1,8 +1,8 @@
 import GRDB
 import GRDBSQLite
 import Glibc
-import LayoverCrypto
 import LayoverEngine
+import LayoverSystem
 
 /// An error inside the store, before it becomes a `StoreFailure`.
 struct StoreError: Error {

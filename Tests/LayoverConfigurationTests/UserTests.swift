@@ -1,4 +1,4 @@
-import LayoverPasswords
+import LayoverSystem
 import Testing
 
 @testable import LayoverConfiguration

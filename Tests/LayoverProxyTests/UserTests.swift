@@ -2,7 +2,7 @@ import Foundation
 import LayoverCore
 import LayoverEngine
 import LayoverHTTP
-import LayoverPasswords
+import LayoverSystem
 import LayoverTestSupport
 import NIOCore
 import NIOPosix

@@ -14,14 +14,13 @@ TARGET = re.compile(r"\.(?:target|executableTarget)\(\s*name:\s*\"(\w+)\"")
 IMPORTS = {
     "Retry": {"Synchronization"},
     "LayoverText": set(),
-    "LayoverCrypto": {"COpenSSL", "Glibc", "Synchronization"},
-    "LayoverPasswords": {"CCrypt", "Glibc", "LayoverCrypto"},
+    "LayoverSystem": {"CCrypt", "COpenSSL", "Glibc", "Synchronization"},
     "LayoverHTTP": {"LayoverText", "NIOCore"},
     "LayoverCore": {"LayoverText", "Retry"},
     "LayoverReplay": {"FoundationEssentials", "LayoverHTTP", "LayoverText", "NIOCore"},
-    "LayoverConfiguration": {"Foundation", "LayoverCore", "LayoverCrypto", "LayoverPasswords", "LayoverText", "Retry"},
-    "LayoverTLS": {"COpenSSL", "Glibc", "LayoverCore", "LayoverCrypto", "LayoverText", "NIOCore", "NIOPosix", "Synchronization"},
-    "LayoverTrust": {"COpenSSL", "Foundation", "LayoverCrypto", "LayoverText", "Synchronization"},
+    "LayoverConfiguration": {"Foundation", "LayoverCore", "LayoverSystem", "LayoverText", "Retry"},
+    "LayoverTLS": {"COpenSSL", "Glibc", "LayoverCore", "LayoverSystem", "LayoverText", "NIOCore", "NIOPosix", "Synchronization"},
+    "LayoverTrust": {"COpenSSL", "Foundation", "LayoverSystem", "LayoverText", "Synchronization"},
     "LayoverEngine": {
         "Dispatch", "Foundation", "Glibc", "LayoverCore", "LayoverHTTP", "LayoverText", "Logging", "NIOCore", "NIOPosix",
         "Synchronization"},
@@ -32,25 +31,25 @@ IMPORTS = {
         "CLinux", "Glibc", "LayoverCore", "LayoverEngine", "LayoverHTTP", "Logging", "NIOCore", "ServiceLifecycle",
         "Synchronization"},
     "LayoverStore": {
-        "Dispatch", "Foundation", "FoundationEssentials", "GRDB", "GRDBSQLite", "Glibc", "LayoverCore", "LayoverCrypto",
+        "Dispatch", "Foundation", "FoundationEssentials", "GRDB", "GRDBSQLite", "Glibc", "LayoverCore", "LayoverSystem",
         "LayoverEngine", "LayoverHTTP", "LayoverText", "Logging", "NIOCore", "Synchronization"},
     "LayoverCache": {
-        "Foundation", "GRDB", "Glibc", "LayoverCore", "LayoverCrypto", "LayoverEngine", "LayoverHTTP", "LayoverText", "Logging",
+        "Foundation", "GRDB", "Glibc", "LayoverCore", "LayoverSystem", "LayoverEngine", "LayoverHTTP", "LayoverText", "Logging",
         "NIOCore", "NIOPosix", "Synchronization"},
     "LayoverProxy": {
-        "CLinux", "CZlib", "Glibc", "LayoverCore", "LayoverCrypto", "LayoverEngine", "LayoverHTTP", "LayoverPasswords",
+        "CLinux", "CZlib", "Glibc", "LayoverCore", "LayoverSystem", "LayoverEngine", "LayoverHTTP",
         "LayoverReplay", "LayoverTLS", "LayoverText", "Logging", "NIOCore", "NIOHPACK", "NIOHTTP2", "NIOPosix", "Synchronization"},
     "LayoverAdmin": {
         "Foundation", "FoundationEssentials", "Glibc", "HTTPTypes", "Hummingbird", "HummingbirdCore", "LayoverCore",
-        "LayoverCrypto", "LayoverEngine", "LayoverHTTP", "LayoverText", "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes",
+        "LayoverSystem", "LayoverEngine", "LayoverHTTP", "LayoverText", "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes",
         "ServiceLifecycle", "Synchronization"},
     "LayoverTestSupport": {
         "COpenSSL", "Dispatch", "Foundation", "Glibc", "LayoverCore", "LayoverEngine", "LayoverHTTP", "Logging", "NIOCore",
         "Synchronization"},
     "layover": {
         "ArgumentParser", "CLinux", "CMimalloc", "Dispatch", "Foundation", "Glibc", "LayoverAdmin", "LayoverCache",
-        "LayoverConfiguration", "LayoverCore", "LayoverCrypto", "LayoverDirect", "LayoverEngine", "LayoverHTTP", "LayoverMonitor",
-        "LayoverPasswords", "LayoverProxy", "LayoverStore", "LayoverTLS", "LayoverText", "LayoverTrust", "LayoverUpstream",
+        "LayoverConfiguration", "LayoverCore", "LayoverSystem", "LayoverDirect", "LayoverEngine", "LayoverHTTP", "LayoverMonitor",
+        "LayoverProxy", "LayoverStore", "LayoverTLS", "LayoverText", "LayoverTrust", "LayoverUpstream",
         "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle", "Synchronization", "UnixSignals"},
 }
 

@@ -2,8 +2,8 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import LayoverCore
-import LayoverCrypto
 import LayoverEngine
+import LayoverSystem
 import NIOCore
 
 /// The dashboard: one page, its files, and the snapshot that it draws.

@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import LayoverCore
-import LayoverCrypto
+import LayoverSystem
 
 /// The rights of a caller of the admin port.
 enum AdminRole: String, Codable, Sendable {

@@ -2,8 +2,8 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import LayoverCore
-import LayoverCrypto
 import LayoverEngine
+import LayoverSystem
 import Synchronization
 
 /// Browsers that have logged in, and links that let one in, once.

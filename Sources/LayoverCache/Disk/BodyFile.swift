@@ -1,6 +1,6 @@
 import Glibc
-import LayoverCrypto
 import LayoverEngine
+import LayoverSystem
 import NIOCore
 
 /// A body in its file, which stays open while somebody reads it, whatever is removed meanwhile.

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 import Glibc
-import LayoverCrypto
+import LayoverSystem
 
 /// The index: an open database that is known to be ours.
 struct CacheDatabase: Sendable {

@@ -1,5 +1,5 @@
 import Glibc
-import LayoverCrypto
+import LayoverSystem
 import LayoverText
 
 /// The folder of the bodies. One process has it at a time.

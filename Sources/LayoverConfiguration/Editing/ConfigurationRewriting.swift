@@ -1,5 +1,5 @@
 import Foundation
-import LayoverCrypto
+import LayoverSystem
 
 /// A change of a configuration file. The file is locked against other such changes until this object is released, and a reader sees
 /// the old text or the new one.

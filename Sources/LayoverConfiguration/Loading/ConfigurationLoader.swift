@@ -1,5 +1,5 @@
 import Foundation
-import LayoverCrypto
+import LayoverSystem
 import LayoverText
 
 /// Makes settings of command line, environment, file and defaults; the first that speaks of a key

@@ -1,4 +1,4 @@
-import LayoverPasswords
+import LayoverSystem
 
 extension Codec {
     /// A list of these. In an environment variable separated by commas, or JSON.

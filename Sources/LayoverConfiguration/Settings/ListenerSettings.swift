@@ -1,5 +1,5 @@
 package import LayoverCore
-package import LayoverPasswords
+package import LayoverSystem
 
 /// The port that clients use.
 package struct ProxySettings: Sendable, Hashable {

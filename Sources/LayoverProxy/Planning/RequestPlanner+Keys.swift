@@ -1,6 +1,6 @@
 import LayoverCore
-import LayoverCrypto
 import LayoverHTTP
+import LayoverSystem
 
 /// Routes that only those may use who know their key.
 extension RequestPlanner {

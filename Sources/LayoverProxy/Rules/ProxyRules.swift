@@ -1,7 +1,7 @@
 package import LayoverCore
 package import LayoverEngine
 package import LayoverHTTP
-package import LayoverPasswords
+package import LayoverSystem
 
 /// What all loops of the listener go by: one immutable snapshot of the configuration.
 package struct ProxyRules: Sendable {

@@ -1,6 +1,6 @@
 package import LayoverCore
 package import LayoverEngine
-import LayoverPasswords
+import LayoverSystem
 package import LayoverTLS
 package import Logging
 package import NIOCore

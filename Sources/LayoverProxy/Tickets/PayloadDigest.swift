@@ -1,6 +1,6 @@
 import LayoverCore
-import LayoverCrypto
 import LayoverEngine
+import LayoverSystem
 import NIOCore
 
 /// Tells whether two requests with the same `Idempotency-Key` are the same request.

@@ -1,7 +1,7 @@
 package import LayoverCore
-import LayoverCrypto
 package import LayoverEngine
 import LayoverHTTP
+import LayoverSystem
 package import NIOCore
 
 /// A notification on its way to a webhook (Standard Webhooks 1.0).

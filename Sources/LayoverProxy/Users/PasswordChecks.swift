@@ -1,7 +1,6 @@
 import LayoverCore
-import LayoverCrypto
 import LayoverEngine
-import LayoverPasswords
+import LayoverSystem
 import NIOCore
 import NIOPosix
 import Synchronization

@@ -1,5 +1,5 @@
-import LayoverCrypto
 import LayoverHTTP
+import LayoverSystem
 
 /// Name and password of a client, from `Proxy-Authorization: Basic` (RFC 7617 section 2).
 struct ProxyCredential: Sendable {

@@ -1,7 +1,7 @@
 import LayoverCore
 import LayoverEngine
 import LayoverHTTP
-import LayoverPasswords
+import LayoverSystem
 import NIOCore
 
 /// The users who may use the proxy port, as one loop knows them. Confined to its loop.

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import GRDB
 import LayoverCore
-import LayoverCrypto
 package import LayoverEngine
+import LayoverSystem
 import Logging
 
 extension SQLiteStore {

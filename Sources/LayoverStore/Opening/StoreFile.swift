@@ -1,6 +1,6 @@
 import Glibc
-import LayoverCrypto
 import LayoverEngine
+import LayoverSystem
 
 /// The files and folders of a store: `PrivateFile` and `PrivateFolder` with a `StoreFailure` as the error.
 enum StoreFile {

@@ -1,8 +1,8 @@
 import GRDB
 import GRDBSQLite
 import Glibc
-import LayoverCrypto
 import LayoverEngine
+import LayoverSystem
 
 /// Checks a database before anything may write to it.
 enum StoreInspection {

@@ -1,7 +1,7 @@
 import GRDBSQLite
 import LayoverCore
-import LayoverCrypto
 import LayoverHTTP
+import LayoverSystem
 import NIOCore
 import Synchronization
 

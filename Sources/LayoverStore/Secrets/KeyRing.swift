@@ -1,7 +1,7 @@
 import GRDB
 import Glibc
-import LayoverCrypto
 import LayoverEngine
+import LayoverSystem
 
 /// Brings the key file and the database together when a store is opened.
 enum KeyRing {

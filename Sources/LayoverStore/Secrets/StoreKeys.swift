@@ -1,7 +1,7 @@
 import Glibc
 package import LayoverCore
-import LayoverCrypto
 import LayoverEngine
+import LayoverSystem
 import LayoverText
 
 /// The keys of a store, each with its number. New values are sealed with the newest; older ones are there while a

@@ -1,7 +1,7 @@
 import Glibc
 import LayoverCore
-import LayoverCrypto
 import LayoverEngine
+import LayoverSystem
 import Synchronization
 
 /// Ensures that a spool folder belongs to one store: the file `owner` in it names the store, and is locked (flock(2))

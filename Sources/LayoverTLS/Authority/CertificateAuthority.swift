@@ -1,6 +1,6 @@
 import COpenSSL
 import Glibc
-import LayoverCrypto
+import LayoverSystem
 import LayoverText
 
 /// The authority that signs the certificates of intercepted hosts. Whoever has its key can pretend to be any server to those who trust

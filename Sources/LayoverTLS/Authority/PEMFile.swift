@@ -1,5 +1,5 @@
 import Glibc
-import LayoverCrypto
+import LayoverSystem
 
 /// The files of certificates and keys: `PrivateFile` with a `CertificateError` as the error.
 enum PEMFile {

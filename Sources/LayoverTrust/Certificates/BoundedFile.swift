@@ -1,5 +1,5 @@
 import Foundation
-import LayoverCrypto
+import LayoverSystem
 
 /// Files that others wrote: read up to a limit, and written in one piece.
 package enum BoundedFile {

@@ -1,6 +1,6 @@
 import COpenSSL
 package import Foundation
-import LayoverCrypto
+import LayoverSystem
 import LayoverText
 
 /// An X.509 certificate (RFC 5280), as far as people and trust stores have to know it.

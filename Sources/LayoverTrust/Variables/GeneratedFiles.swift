@@ -1,5 +1,5 @@
 import Foundation
-import LayoverCrypto
+import LayoverSystem
 import LayoverText
 
 /// Files that variables name. They hold certificates, and settings of programs: these are read by those only who may read what was copied.

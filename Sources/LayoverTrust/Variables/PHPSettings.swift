@@ -1,5 +1,5 @@
 import Foundation
-import LayoverCrypto
+import LayoverSystem
 import LayoverText
 
 /// PHP reads no variable for its authorities, but one for folders with settings: `PHP_INI_SCAN_DIR`. Its parts are separated by colons, and

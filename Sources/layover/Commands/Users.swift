@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import LayoverConfiguration
-import LayoverPasswords
+import LayoverSystem
 
 /// `layover user`: who may use the proxy. Works alone, on the configuration file.
 struct Users: AsyncParsableCommand {

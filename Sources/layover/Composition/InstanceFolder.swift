@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import LayoverCore
-import LayoverCrypto
+import LayoverSystem
 import LayoverText
 import Synchronization
 

@@ -2,13 +2,13 @@ import Foundation
 import LayoverCache
 import LayoverConfiguration
 import LayoverCore
-import LayoverCrypto
 import LayoverDirect
 import LayoverEngine
 import LayoverHTTP
 import LayoverMonitor
 import LayoverProxy
 import LayoverStore
+import LayoverSystem
 import LayoverTLS
 import LayoverText
 import LayoverUpstream

@@ -1,5 +1,5 @@
 import Foundation
-import LayoverPasswords
+import LayoverSystem
 
 /// A password from standard input: typed twice without being shown on a terminal, or the one line that a program writes.
 enum PasswordInput {

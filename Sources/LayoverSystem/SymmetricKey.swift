@@ -61,3 +61,31 @@ package struct SymmetricKey: Sendable, CustomStringConvertible, CustomDebugStrin
         }
     }
 }
+
+/// Random bytes that nobody can guess, of OpenSSL's generator, which the kernel seeds (RAND_bytes(3)).
+package enum RandomBytes {
+    package static func make(count: Int) throws(CryptoError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        try CryptoError.check(RAND_bytes(&bytes, try CryptoError.length(count)), operation)
+        return bytes
+    }
+
+    private static let operation: StaticString = "make random bytes"
+
+    static func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(CryptoError) {
+        guard !buffer.isEmpty else { return }
+        let start = buffer.assumingMemoryBound(to: UInt8.self).baseAddress
+        try CryptoError.check(RAND_bytes(start, try CryptoError.length(buffer.count)), operation)
+    }
+}
+
+/// Comparing secrets with guesses.
+package enum ConstantTime {
+    /// Takes as long for a guess that is almost right as for one that is all wrong (CRYPTO_memcmp(3)); the time depends on
+    /// the length of the guess alone.
+    package static func isEqual(_ guess: [UInt8], _ secret: [UInt8]) -> Bool {
+        let hasLength = guess.count == secret.count
+        let difference = CRYPTO_memcmp(guess, hasLength ? secret : guess, guess.count)
+        return difference == 0 && hasLength
+    }
+}

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import LayoverCrypto
+@testable import LayoverSystem
 
 struct ConstantTimeTests {
     @Test(arguments: [

@@ -1,7 +1,7 @@
 import LayoverTestSupport
 import Testing
 
-@testable import LayoverCrypto
+@testable import LayoverSystem
 
 struct SHA256Tests {
     struct Vector: Sendable {

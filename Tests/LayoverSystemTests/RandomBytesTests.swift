@@ -1,6 +1,6 @@
 import Testing
 
-@testable import LayoverCrypto
+@testable import LayoverSystem
 
 struct RandomBytesTests {
     @Test func requestedNumberOfBytesIsReturned() throws {

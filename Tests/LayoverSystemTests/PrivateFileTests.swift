@@ -2,7 +2,7 @@ import Foundation
 import LayoverTestSupport
 import Testing
 
-@testable import LayoverCrypto
+@testable import LayoverSystem
 
 struct PrivateFileTests {
     private let folder: TemporaryFolder

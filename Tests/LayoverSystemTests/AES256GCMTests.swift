@@ -2,7 +2,7 @@ import COpenSSL
 import LayoverTestSupport
 import Testing
 
-@testable import LayoverCrypto
+@testable import LayoverSystem
 
 struct AES256GCMTests {
     struct Vector: Sendable {

@@ -1,4 +1,4 @@
-import LayoverPasswords
+import LayoverSystem
 import Testing
 
 /// Hashes of passwords, as the system's libcrypt computes them.

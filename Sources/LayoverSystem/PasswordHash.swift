@@ -1,5 +1,4 @@
 import CCrypt
-import LayoverCrypto
 
 #if canImport(Glibc)
 import Glibc

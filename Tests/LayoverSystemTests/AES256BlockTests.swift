@@ -1,6 +1,6 @@
 import Testing
 
-@testable import LayoverCrypto
+@testable import LayoverSystem
 
 struct AES256BlockTests {
     /// FIPS 197 appendix C.3.

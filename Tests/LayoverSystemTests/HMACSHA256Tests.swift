@@ -1,6 +1,6 @@
 import Testing
 
-@testable import LayoverCrypto
+@testable import LayoverSystem
 
 struct HMACSHA256Tests {
     struct Vector: Sendable {
