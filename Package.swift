@@ -81,7 +81,7 @@ let package = Package(
             dependencies: ["COpenSSL", "LayoverCore", "LayoverSystem", "LayoverText", nioCore, nioPosix],
             swiftSettings: confined),
         .target(
-            name: "LayoverTrust", dependencies: ["COpenSSL", "LayoverSystem", "LayoverText"], swiftSettings: strict),
+            name: "LayoverTrust", dependencies: ["LayoverSystem", "LayoverText", "LayoverTLS"], swiftSettings: strict),
         .target(
             name: "LayoverDirect",
             dependencies: ["LayoverTLS", "LayoverEngine", "LayoverCore", "LayoverHTTP", nioCore, nioPosix],
@@ -147,7 +147,7 @@ let package = Package(
         .testTarget(
             name: "LayoverUpstreamTests",
             dependencies: ["LayoverUpstream", "LayoverDirect", "LayoverTLS", "LayoverEngine", "LayoverTestSupport", nioPosix]),
-        .testTarget(name: "LayoverTrustTests", dependencies: ["LayoverTrust", "LayoverTestSupport"]),
+        .testTarget(name: "LayoverTrustTests", dependencies: ["LayoverTrust", "LayoverTLS", "LayoverTestSupport"]),
         .testTarget(
             name: "LayoverTLSTests", dependencies: ["LayoverTLS", "COpenSSL", "LayoverTestSupport", nioCore, nioPosix, nioEmbedded]),
         .testTarget(name: "LayoverMonitorTests", dependencies: ["LayoverMonitor", "LayoverTestSupport"]),

@@ -20,7 +20,7 @@ IMPORTS = {
     "LayoverReplay": {"FoundationEssentials", "LayoverHTTP", "LayoverText", "NIOCore"},
     "LayoverConfiguration": {"Foundation", "LayoverCore", "LayoverSystem", "LayoverText", "Retry"},
     "LayoverTLS": {"COpenSSL", "Glibc", "LayoverCore", "LayoverSystem", "LayoverText", "NIOCore", "NIOPosix", "Synchronization"},
-    "LayoverTrust": {"COpenSSL", "Foundation", "LayoverSystem", "LayoverText", "Synchronization"},
+    "LayoverTrust": {"Foundation", "LayoverSystem", "LayoverTLS", "LayoverText", "Synchronization"},
     "LayoverEngine": {
         "Dispatch", "Foundation", "Glibc", "LayoverCore", "LayoverHTTP", "LayoverText", "Logging", "NIOCore", "NIOPosix",
         "Synchronization"},

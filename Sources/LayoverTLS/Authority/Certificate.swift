@@ -1,20 +1,33 @@
 import COpenSSL
 import Glibc
+import LayoverText
 
 /// An X.509 certificate (RFC 5280).
 ///
 /// `@unchecked Sendable`: OpenSSL counts its users atomically and locks what it caches in it; nothing else changes it once it is made.
-final class Certificate: @unchecked Sendable {
+package final class Certificate: @unchecked Sendable {
     let pointer: OpaquePointer
 
     /// Takes the certificate over.
     init(owning pointer: OpaquePointer) { self.pointer = pointer }
 
+    /// Nil: the bytes are no certificate, or the end of its validity cannot be read.
+    package convenience init?(der: [UInt8]) {
+        let parsed = der.withUnsafeBufferPointer { bytes -> OpaquePointer? in
+            var position = bytes.baseAddress
+            return d2i_X509(nil, &position, bytes.count)
+        }
+        ERR_clear_error()
+        guard let parsed else { return nil }
+        self.init(owning: parsed)
+        guard notAfter != 0 else { return nil }
+    }
+
     deinit { X509_free(pointer) }
 
     /// Reads the certificates of a PEM file: at least one, and the first 100 at most.
     static func chain(in pem: [UInt8], file: String) throws(CertificateError) -> [Certificate] {
-        let chain = PEM.read(pem) { bio -> [Certificate]? in
+        let chain = MemoryBIO.read(pem) { bio -> [Certificate]? in
             var chain: [Certificate] = []
             while chain.count < 100, let pointer = PEM_read_bio_X509(bio, nil, layover_no_password, nil) {
                 chain.append(Certificate(owning: pointer))
@@ -26,12 +39,37 @@ final class Certificate: @unchecked Sendable {
         return chain
     }
 
-    var pem: String { String(decoding: PEM.written { PEM_write_bio_X509($0, pointer) }, as: UTF8.self) }
+    package var pem: String { String(decoding: MemoryBIO.written { PEM_write_bio_X509($0, pointer) }, as: UTF8.self) }
+
+    package var der: [UInt8] {
+        var bytes: UnsafeMutablePointer<UInt8>?
+        let count = i2d_X509(pointer, &bytes)
+        guard count > 0, let bytes else { return [] }
+        defer { layover_openssl_free(bytes) }
+        return Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
+    }
+
+    /// The subject as RFC 4514 writes it: `CN=Layover on laptop,O=Layover`.
+    package var subject: String {
+        String(decoding: MemoryBIO.written { layover_x509_name_write($0, X509_get_subject_name(pointer)) }, as: UTF8.self)
+    }
 
     /// SHA-256 of the whole certificate.
-    var fingerprint: [UInt8] {
+    var fingerprintBytes: [UInt8] {
         Self.digest { X509_digest(pointer, EVP_sha256(), $0, $1) }
     }
+
+    /// SHA-256 of the whole certificate, in hexadecimal digits of lower case.
+    package var fingerprint: String { Hexadecimal.text(of: fingerprintBytes) }
+
+    /// The fingerprint as browsers and `openssl x509 -fingerprint` show it.
+    package var fingerprintForPeople: String {
+        let digits = Array(fingerprint.uppercased())
+        return stride(from: 0, to: digits.count, by: 2).map { String(digits[$0..<min($0 + 2, digits.count)]) }.joined(separator: ":")
+    }
+
+    /// The name of the certificate in trust stores that need one. Two authorities of Layover have two names.
+    package var nickname: String { "Layover CA \(fingerprint.prefix(16))" }
 
     /// SHA-256 of the public key with its algorithm (SubjectPublicKeyInfo): the same for all certificates of a key.
     var keyDigest: [UInt8] { Self.keyDigest(of: pointer) }
@@ -59,7 +97,8 @@ final class Certificate: @unchecked Sendable {
 
     /// The first second of validity, in seconds since 1970.
     var notBefore: Int { Self.seconds(X509_get0_notBefore(pointer)) }
-    var notAfter: Int { Self.seconds(X509_get0_notAfter(pointer)) }
+    /// The last second of validity, in seconds since 1970.
+    package var notAfter: Int { Self.seconds(X509_get0_notAfter(pointer)) }
 
     private static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int {
         var parts = tm()
@@ -78,4 +117,8 @@ final class Certificate: @unchecked Sendable {
         defer { ERR_clear_error() }
         return X509_verify(pointer, X509_get0_pubkey(issuer.pointer)) == 1
     }
+}
+
+extension Certificate: Equatable {
+    package static func == (lhs: Certificate, rhs: Certificate) -> Bool { lhs.der == rhs.der }
 }

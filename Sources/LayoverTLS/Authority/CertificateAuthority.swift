@@ -12,7 +12,7 @@ package final class CertificateAuthority: Sendable {
     /// The certificate in PEM, for those who are to trust it.
     package var certificatePEM: String { certificate.pem }
     /// SHA-256 of the certificate, in hexadecimal digits.
-    package var fingerprint: String { Hexadecimal.text(of: certificate.fingerprint) }
+    package var fingerprint: String { certificate.fingerprint }
     /// The subjectKeyIdentifier, in hexadecimal digits.
     package var keyIdentifier: String { Hexadecimal.text(of: certificate.keyIdentifier) }
     /// The last second at which a certificate signed by this authority can be valid, in seconds since 1970.

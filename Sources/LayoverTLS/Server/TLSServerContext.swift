@@ -32,7 +32,7 @@ package final class TLSServerContext: Sendable {
         guard let first = chain.first, first.isFor(privateKey) else {
             throw CertificateError(.keyMismatch, "The key in \(key) is not the key of the certificate in \(certificate).")
         }
-        try self.init(chain: chain, key: privateKey, identity: first.fingerprint, offersHTTP2: offersHTTP2)
+        try self.init(chain: chain, key: privateKey, identity: first.fingerprintBytes, offersHTTP2: offersHTTP2)
         let trial = TLSServerSettings.shared.flatMap { settings in
             SSL_new(settings.pointer).map(Result.success) ?? .failure(.noted(.unusable))
         }

@@ -1,5 +1,6 @@
 import Foundation
 import LayoverSystem
+package import LayoverTLS
 
 /// Files that others wrote: read up to a limit, and written in one piece.
 package enum BoundedFile {
@@ -44,6 +45,14 @@ package enum BoundedFile {
         } catch {
             throw TrustError("cannot make the folder \(path): \(String(cString: strerror(errno)))")
         }
+    }
+}
+
+extension Certificate {
+    /// The first certificate of a PEM file. Nil: it cannot be read, or there is none in it.
+    package convenience init?(file: String) {
+        guard let text = BoundedFile.contents(file), let der = PEM.certificates(in: text).first else { return nil }
+        self.init(der: der)
     }
 }
 

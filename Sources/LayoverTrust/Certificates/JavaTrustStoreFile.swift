@@ -38,3 +38,27 @@ package enum JavaTrustStoreFile {
         return DER.sequence(certificateBag, DER.element(0xA0, value), attributes)
     }
 }
+
+/// The few encodings of ASN.1 that a trust store needs (X.690).
+private enum DER {
+    /// One element: its tag, the length of its content, the content.
+    static func element(_ tag: UInt8, _ content: [UInt8]...) -> [UInt8] {
+        let count = content.reduce(0) { $0 + $1.count }
+        var length: [UInt8] = [UInt8(truncatingIfNeeded: count)]
+        if count >= 0x80 {
+            var rest = count
+            length = []
+            while rest > 0 {
+                length.insert(UInt8(truncatingIfNeeded: rest), at: 0)
+                rest >>= 8
+            }
+            length.insert(0x80 | UInt8(length.count), at: 0)
+        }
+        var bytes = [tag] + length
+        bytes.reserveCapacity(bytes.count + count)
+        for part in content { bytes += part }
+        return bytes
+    }
+
+    static func sequence(_ content: [UInt8]...) -> [UInt8] { element(0x30, content.flatMap(\.self)) }
+}

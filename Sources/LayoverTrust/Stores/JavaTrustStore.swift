@@ -1,4 +1,5 @@
 import Foundation
+package import LayoverTLS
 
 /// The trust store of a Java runtime, a file `cacerts`.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+package import LayoverTLS
 
 /// A database of NSS (`cert9.db` in a folder), as Chromium and each profile of Firefox have one.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+package import LayoverTLS
 
 /// The store of Debian and Ubuntu: files in `/usr/local/share/ca-certificates`, joined by update-ca-certificates(8).
 package struct SystemTrustStore: TrustStore {

@@ -1,3 +1,5 @@
+package import LayoverTLS
+
 /// Puts one authority into trust stores, and takes it out again.
 ///
 /// Doing either twice changes nothing more. What somebody else put there stays there.

@@ -1,3 +1,5 @@
+package import LayoverTLS
+
 /// A place where programs look for the authorities that they trust.
 package protocol TrustStore: Sendable {
     var kind: TrustStoreKind { get }

@@ -1,4 +1,5 @@
 import Foundation
+package import LayoverTLS
 
 /// The variables that make programs trust Layover's authority, in addition to the authorities that they trusted before.
 ///

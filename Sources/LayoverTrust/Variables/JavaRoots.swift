@@ -1,4 +1,5 @@
 import Foundation
+import LayoverTLS
 
 /// The trust store for Java: whom its own store trusts, and the authority.
 struct JavaRoots {

@@ -1,4 +1,5 @@
 import Foundation
+import LayoverTLS
 
 /// Certificates that the programs of a shell trust by its variables, besides those of the system.
 ///

@@ -68,11 +68,16 @@ struct AuthorityFiles {
         facts.add("certificate", certificateFile)
         facts.add("subject", certificate.subject)
         facts.add("SHA-256", certificate.fingerprintForPeople)
-        facts.add("valid until", Self.day(certificate.notAfter) + (certificate.notAfter < Date() ? " (expired)" : ""))
+        facts.add("valid until", Self.day(certificate.end) + (certificate.end < Date() ? " (expired)" : ""))
         return facts
     }
 
     private static func day(_ date: Date) -> String { date.formatted(.iso8601.year().month().day()) }
+}
+
+extension Certificate {
+    /// The last second of validity.
+    fileprivate var end: Date { Date(timeIntervalSince1970: TimeInterval(notAfter)) }
 }
 
 /// `layover ca init`
@@ -182,7 +187,7 @@ struct AuthorityStatus: ParsableCommand {
         }
         let document = Document(
             certificate: files.certificateFile, subject: certificate.subject, fingerprint: certificate.fingerprint,
-            notAfter: certificate.notAfter.formatted(.iso8601),
+            notAfter: certificate.end.formatted(.iso8601),
             stores: presence.map { store, state in
                 let reason: String? = if case .unknown(let reason) = state { reason } else { nil }
                 return Document.Store(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import LayoverConfiguration
+import LayoverTLS
 import LayoverTrust
 
 extension TrustStoreKind: ExpressibleByArgument {}

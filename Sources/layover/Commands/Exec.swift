@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import LayoverConfiguration
 import LayoverCore
+import LayoverTLS
 import LayoverTrust
 
 /// `layover exec`: a command behind the running proxy, or behind one of its own.

@@ -1,4 +1,5 @@
 import Foundation
+import LayoverTLS
 import LayoverTestSupport
 import Testing
 

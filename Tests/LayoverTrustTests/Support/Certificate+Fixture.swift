@@ -1,3 +1,4 @@
+import LayoverTLS
 import LayoverTestSupport
 import LayoverTrust
 import Testing
