@@ -68,7 +68,7 @@ package struct Entry: StandingRequest, Sendable {
     /// Who keeps the request.
     enum Owner: Sendable {
         /// Its client, on its connection.
-        case client(TicketWish)
+        case client(ClientWish)
         /// Its client, until the ticket is on disk: nothing is done with it meanwhile.
         case clientUntilStored
         /// The store.
@@ -82,7 +82,7 @@ package struct Entry: StandingRequest, Sendable {
     }
 
     /// What a client wants when its time on the connection is over.
-    enum TicketWish: Sendable {
+    enum ClientWish: Sendable {
         /// A response that says so.
         case none
         /// A ticket.

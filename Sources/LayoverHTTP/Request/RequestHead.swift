@@ -72,7 +72,7 @@ package final class RequestHead: Sendable {
     init(
         line: RequestLine, fields: FieldBlock, isHTTP2: Bool, in bytes: UnsafeRawBufferPointer
     ) throws(FramingError) {
-        var facts = RequestFacts()
+        var facts = RequestHeadFacts()
         for field in fields.ranges { try facts.read(field, of: line.method, in: bytes) }
         self.fields = fields
         self.line = line

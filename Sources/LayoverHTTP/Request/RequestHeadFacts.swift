@@ -1,6 +1,6 @@
 /// What the fields of a request say about its framing and its connection: gathered field by field,
 /// then judged as a whole.
-struct RequestFacts: Sendable {
+struct RequestHeadFacts: Sendable {
     private(set) var framing = FramingFields()
     private(set) var connection = ConnectionOptions()
     private(set) var hostBytes: CompactRange?
