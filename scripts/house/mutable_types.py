@@ -21,10 +21,8 @@ ON_LIST = {
     "LayoverProxy.Exchange": 8,
     "LayoverProxy.ClientConnection": 7,
     "LayoverProxy.RequestPlanner": 7,
-    "LayoverAdmin.Problem": 6,
     "LayoverDirect.DirectConnection": 6,
     "LayoverCore.TicketRecord": 5,
-    "LayoverProxy.Problem": 5,
     "Retry.DelaySchedule": 5,
 }
 

@@ -13,12 +13,12 @@ struct AuditQuery: Sendable {
     private let before: Int?
 
     /// - Parameter isStream: Whether the response is streamed; then there is no limit unless one is given.
-    init(_ parameters: QueryParameters, isStream: Bool) throws(Problem) {
+    init(_ parameters: QueryParameters, isStream: Bool) throws(AdminProblem) {
         command = parameters["command"]
         who = parameters["who"]
         entry = parameters["entry"]
         limit = try parameters.limit() ?? (isStream ? nil : 100)
-        before = try parameters["cursor"].map { text throws(Problem) in
+        before = try parameters["cursor"].map { text throws(AdminProblem) in
             guard let number = Int(text) else { throw .badParameter("'cursor' must be a nextCursor of this list.") }
             return number
         }

@@ -22,7 +22,7 @@ extension AdminRoutes {
     private func page(_ request: Request) async throws -> Response {
         // A link from elsewhere may hold anything: the page then says what was wrong, instead of not being there.
         let snapshot: DashboardSnapshot
-        do throws(Problem) {
+        do throws(AdminProblem) {
             snapshot = try await self.snapshot(try DashboardQuery(request.uri.query), request)
         } catch {
             snapshot = try await self.snapshot(DashboardQuery(), request, problem: error.detail)
@@ -34,7 +34,7 @@ extension AdminRoutes {
 
     private func snapshot(
         _ query: DashboardQuery, _ request: Request, problem: String? = nil
-    ) async throws(Problem) -> DashboardSnapshot {
+    ) async throws(AdminProblem) -> DashboardSnapshot {
         // The number is read first: an event between the reads is then sent again, and none is lost.
         let last = await engine.lastEventNumber
         let now = engine.clock.now()
@@ -62,7 +62,7 @@ extension AdminRoutes {
     }
 
     private func file(_ request: Request, _ context: AdminContext) throws -> Response {
-        guard let name = context.parameters.get("file"), let file = DashboardFile.all[name] else { throw Problem.notFound }
+        guard let name = context.parameters.get("file"), let file = DashboardFile.all[name] else { throw AdminProblem.notFound }
         try refuseParameters(request)
         var fields: HTTPFields = [.eTag: file.tag, .cacheControl: "no-cache"]
         if request.headers[.ifNoneMatch] == file.tag { return Response(status: .notModified, headers: fields) }

@@ -23,8 +23,8 @@ extension AdminRoutes {
     private func makeLink(_ request: Request) async throws -> Response {
         try refuseParameters(request)
         _ = try await input.document(CommandRequest.self, of: request)
-        guard let role = access.role(of: request), role != .local else { throw Problem.bodyMasked }
-        guard let link = sessions.makeLink(role) else { throw Problem.internalError }
+        guard let role = access.role(of: request), role != .local else { throw AdminProblem.bodyMasked }
+        guard let link = sessions.makeLink(role) else { throw AdminProblem.internalError }
         let authority = request.head.authority ?? ""
         return try json(
             LoginLinkDocument(url: "http://\(authority)/login?code=\(link.code)", expiresAt: wall.text(of: link.end)))
@@ -45,14 +45,14 @@ extension AdminRoutes {
             try await RequestInput(byteCountMax: Self.formByteCountMax).form(of: request), known: ["token", "to"])
         guard let role = access.role(ofToken: form["token"] ?? "") else {
             try await guesses.failed(from: context)
-            guard request.wantsPage else { throw Problem.unauthorized }
+            guard request.wantsPage else { throw AdminProblem.unauthorized }
             return page(to: form["to"], problem: "This is not the token.", status: .unauthorized)
         }
         return try welcome(role, to: form["to"], request)
     }
 
     private func welcome(_ role: AdminRole, to place: String?, _ request: Request) throws -> Response {
-        guard let cookie = sessions.cookie(role, for: request) else { throw Problem.internalError }
+        guard let cookie = sessions.cookie(role, for: request) else { throw AdminProblem.internalError }
         return Response(status: .seeOther, headers: [.location: Self.place(place), .setCookie: cookie])
     }
 

@@ -15,8 +15,8 @@ struct DashboardQuery: Sendable {
     /// The query for the entries of the tab. Nil: the tab has no entries.
     var pending: PendingQuery?
 
-    /// - Throws: `Problem` with a sentence for people.
-    init(_ query: String?) throws(Problem) {
+    /// - Throws: `AdminProblem` with a sentence for people.
+    init(_ query: String?) throws(AdminProblem) {
         let parameters = try QueryParameters(query, known: Self.parameterNames)
         if let name = parameters["tab"] {
             guard let tab = DashboardTab(rawValue: name) else { throw .badParameter("There is no tab '\(name)'.") }
@@ -95,7 +95,7 @@ enum DashboardFilter {
     private static let names = ["host", "state", "method", "lane", "incident"]
 
     /// - Parameter filter: What the tab shows; a filter can only make it less.
-    static func parse(_ text: String, in filter: EntryFilter) throws(Problem) -> EntryFilter {
+    static func parse(_ text: String, in filter: EntryFilter) throws(AdminProblem) -> EntryFilter {
         var filter = filter
         var (free, given): ([String], Set<String>) = ([], [])
         for word in try words(text) {
@@ -117,7 +117,7 @@ enum DashboardFilter {
         return filter
     }
 
-    private static func set(_ name: String, _ value: String, in filter: inout EntryFilter) throws(Problem) {
+    private static func set(_ name: String, _ value: String, in filter: inout EntryFilter) throws(AdminProblem) {
         switch name {
         case "host": filter.host = value
         case "method": filter.method = value
@@ -138,7 +138,7 @@ enum DashboardFilter {
     }
 
     /// The words between spaces; quotation marks keep spaces together.
-    private static func words(_ text: String) throws(Problem) -> [String] {
+    private static func words(_ text: String) throws(AdminProblem) -> [String] {
         var (words, word, isQuoted): ([String], String, Bool) = ([], "", false)
         for character in text {
             switch character {

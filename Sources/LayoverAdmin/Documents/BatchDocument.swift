@@ -6,7 +6,7 @@ package enum BatchOutcome: Sendable {
     /// A complete response: of the origin, or of Layover in its place.
     case response(status: Int, fields: [(name: String, value: String)], body: ByteBuffer)
     /// There is none that could be given.
-    case problem(Problem)
+    case problem(AdminProblem)
 }
 
 /// The outcomes of a batch, in the order of its requests.

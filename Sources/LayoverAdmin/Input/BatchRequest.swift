@@ -23,13 +23,13 @@ struct BatchRequest: Decodable {
         requests = try container.decode([BatchItem].self, forKey: .requests)
         concurrency = try container.given(Int.self, forKey: .concurrency) ?? Self.standardConcurrency
         guard (1...Self.countMax).contains(requests.count) else {
-            throw Problem.malformedBody("'requests' must have 1 to \(Self.countMax) members.")
+            throw AdminProblem.malformedBody("'requests' must have 1 to \(Self.countMax) members.")
         }
         guard (1...Self.concurrencyMax).contains(concurrency) else {
-            throw Problem.malformedBody("'concurrency' must be 1 to \(Self.concurrencyMax).")
+            throw AdminProblem.malformedBody("'concurrency' must be 1 to \(Self.concurrencyMax).")
         }
         for (index, request) in requests.enumerated() {
-            if let reason = request.refusal { throw Problem.malformedBody("'requests[\(index)].\(reason)") }
+            if let reason = request.refusal { throw AdminProblem.malformedBody("'requests[\(index)].\(reason)") }
         }
     }
 }

@@ -28,7 +28,7 @@ struct BulkRequest: Decodable {
     var names: String { (isDryRun ? "dry run, " : "") + (ids != nil ? "ids" : filter != nil ? "filter" : "all") }
 
     /// The selection in the body, if it has no ids.
-    func selection(_ wall: WallTime) throws(Problem) -> EntrySelection {
+    func selection(_ wall: WallTime) throws(AdminProblem) -> EntrySelection {
         switch (filter, all) {
         case (let filter?, nil):
             guard !filter.isEmpty else {
@@ -41,7 +41,7 @@ struct BulkRequest: Decodable {
     }
 
     /// The ids as given; nil if the body selects otherwise.
-    func namedIDs() throws(Problem) -> [String]? {
+    func namedIDs() throws(AdminProblem) -> [String]? {
         guard let ids else { return nil }
         guard filter == nil, all == nil else {
             throw .malformedBody("Send one of 'ids', 'filter' and \"all\": true.")
@@ -89,7 +89,7 @@ struct FilterRequest: Decodable {
         parkedBefore = try container.given(String.self, forKey: .parkedBefore)
     }
 
-    func filter(_ wall: WallTime) throws(Problem) -> EntryFilter {
+    func filter(_ wall: WallTime) throws(AdminProblem) -> EntryFilter {
         var filter = EntryFilter()
         if let states { filter.states = try StateNames.states(states) }
         filter.host = host

@@ -11,11 +11,11 @@ struct CacheQuery: Sendable {
     /// The `sequence` of the last response of the page before.
     var before: Int64?
 
-    init(_ parameters: QueryParameters) throws(Problem) {
+    init(_ parameters: QueryParameters) throws(AdminProblem) {
         switch (parameters["host"], parameters["url"]) {
         case (nil, nil): break
-        case (let host?, nil): selection = try CacheSelection.named(host: host, orElse: Problem.badParameter)
-        case (nil, let url?): selection = try CacheSelection.named(url: url, orElse: Problem.badParameter)
+        case (let host?, nil): selection = try CacheSelection.named(host: host, orElse: AdminProblem.badParameter)
+        case (nil, let url?): selection = try CacheSelection.named(url: url, orElse: AdminProblem.badParameter)
         default: throw .badParameter("Give 'host' or 'url', not both.")
         }
         limit = try parameters.limit() ?? limit
@@ -28,7 +28,7 @@ struct CacheQuery: Sendable {
 
 extension CacheSelection {
     /// - Parameter problem: Thrown if the text is not a host.
-    static func named(host text: String, orElse problem: (String) -> Problem) throws(Problem) -> CacheSelection {
+    static func named(host text: String, orElse problem: (String) -> AdminProblem) throws(AdminProblem) -> CacheSelection {
         // An IPv6 literal may come without its brackets.
         guard let authority = Authority(parsing: text) ?? Authority(parsing: "[\(text)]"), authority.port == nil else {
             throw problem("'host' must be a host name or address without a port.")
@@ -37,7 +37,7 @@ extension CacheSelection {
     }
 
     /// - Parameter problem: Thrown if the text is not a URL.
-    static func named(url text: String, orElse problem: (String) -> Problem) throws(Problem) -> CacheSelection {
+    static func named(url text: String, orElse problem: (String) -> AdminProblem) throws(AdminProblem) -> CacheSelection {
         guard let selection = CacheSelection(url: text) else {
             throw problem("'url' must be an absolute http or https URL.")
         }
@@ -51,7 +51,7 @@ struct CachePurgeRequest: Decodable {
         case all, host, url
     }
 
-    static let refusal = Problem.malformedBody("Send one of \"all\": true, 'host' and 'url'.")
+    static let refusal = AdminProblem.malformedBody("Send one of \"all\": true, 'host' and 'url'.")
 
     /// Exactly one of these three.
     var all: Bool?
@@ -69,11 +69,11 @@ struct CachePurgeRequest: Decodable {
     /// The responses to delete, in words.
     var names: String { host.map { "host \($0)" } ?? url.map { "url \(MaskedURL.text($0))" } ?? "all" }
 
-    func selection() throws(Problem) -> CacheSelection {
+    func selection() throws(AdminProblem) -> CacheSelection {
         switch (all, host, url) {
         case (true, nil, nil): .all
-        case (nil, let host?, nil): try CacheSelection.named(host: host, orElse: Problem.malformedBody)
-        case (nil, nil, let url?): try CacheSelection.named(url: url, orElse: Problem.malformedBody)
+        case (nil, let host?, nil): try CacheSelection.named(host: host, orElse: AdminProblem.malformedBody)
+        case (nil, nil, let url?): try CacheSelection.named(url: url, orElse: AdminProblem.malformedBody)
         default: throw Self.refusal
         }
     }

@@ -35,7 +35,7 @@ struct PatchRequest: Decodable {
             .compactMap(\.self).joined(separator: ", ")
     }
 
-    func patch(_ wall: WallTime) throws(Problem) -> EntryPatch {
+    func patch(_ wall: WallTime) throws(AdminProblem) -> EntryPatch {
         var patch = EntryPatch(priority: priority, lane: lane)
         if let priority, !(0...7).contains(priority) {
             throw .malformedBody("'priority' must be a whole number from 0 (first) to 7 (last).")
@@ -55,7 +55,7 @@ struct PatchRequest: Decodable {
         return patch
     }
 
-    private static func check(_ lane: String) throws(Problem) {
+    private static func check(_ lane: String) throws(AdminProblem) {
         guard (1...laneCountMax).contains(lane.unicodeScalars.count),
             lane.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
         else {

@@ -4,7 +4,7 @@ extension PendingQuery {
     static let parameterNames: Set<String> = ["state", "host", "method", "lane", "q", "incident", "ticket", "sort", "limit", "cursor"]
 
     /// - Parameter isStream: Whether the response is streamed; then there is no limit unless one is given.
-    init(_ parameters: QueryParameters, isStream: Bool) throws(Problem) {
+    init(_ parameters: QueryParameters, isStream: Bool) throws(AdminProblem) {
         self.init()
         filter = try EntryFilter(parameters)
         if let text = parameters.given("sort") {
@@ -25,7 +25,7 @@ extension PendingQuery {
 }
 
 extension EntryFilter {
-    fileprivate init(_ parameters: QueryParameters) throws(Problem) {
+    fileprivate init(_ parameters: QueryParameters) throws(AdminProblem) {
         self.init()
         if let names = parameters["state"] { states = try StateNames.states(StateNames.list(names)) }
         host = parameters["host"]
@@ -43,7 +43,7 @@ extension EntryFilter {
 }
 
 extension EntryFilter {
-    static func incident(_ text: String) throws(Problem) -> IncidentID {
+    static func incident(_ text: String) throws(AdminProblem) -> IncidentID {
         guard let id = IncidentID(text) else { throw .badParameter("'\(text.prefix(100))' is no id of an incident.") }
         return id
     }
@@ -56,7 +56,7 @@ enum StateNames {
         text.split(separator: ",", omittingEmptySubsequences: false).map { String($0.drop { $0 == " " }) }
     }
 
-    static func states(_ names: some Sequence<some StringProtocol>) throws(Problem) -> Set<EntryState> {
+    static func states(_ names: some Sequence<some StringProtocol>) throws(AdminProblem) -> Set<EntryState> {
         var states: Set<EntryState> = []
         for name in names {
             guard let state = EntryState(rawValue: String(name)) else {

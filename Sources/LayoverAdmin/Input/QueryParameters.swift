@@ -5,7 +5,7 @@ struct QueryParameters {
     private var values: [String: String] = [:]
 
     /// - Parameter known: The names that are allowed.
-    init(_ query: String?, known: Set<String>) throws(Problem) {
+    init(_ query: String?, known: Set<String>) throws(AdminProblem) {
         for pair in (query ?? "").split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = try Self.decoded(parts[0])
@@ -29,7 +29,7 @@ struct QueryParameters {
     func given(_ name: String) -> String? { values[name] }
 
     /// The most elements of a page; nil if the parameter is absent. An empty value is no number.
-    func limit() throws(Problem) -> Int? {
+    func limit() throws(AdminProblem) -> Int? {
         guard let text = values["limit"] else { return nil }
         guard let limit = Int(text), (1...PendingQuery.pageCountMax).contains(limit) else {
             throw .badParameter("'limit' must be a number from 1 to \(PendingQuery.pageCountMax).")
@@ -37,7 +37,7 @@ struct QueryParameters {
         return limit
     }
 
-    private static func decoded(_ text: Substring) throws(Problem) -> String {
+    private static func decoded(_ text: Substring) throws(AdminProblem) -> String {
         let spaced = String(text.map { $0 == "+" ? " " : $0 })
         guard spaced.contains("%") else { return spaced }
         guard let decoded = TargetText.percentDecoded(spaced) else {

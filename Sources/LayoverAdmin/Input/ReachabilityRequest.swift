@@ -26,7 +26,7 @@ struct ReachabilityRequest: Decodable {
         hint = try container.given(String.self, forKey: .hint)
     }
 
-    func change() throws(Problem) -> Change {
+    func change() throws(AdminProblem) -> Change {
         switch (mode, hint) {
         case (let name?, nil):
             guard let mode = ReachabilityMode(rawValue: name) else {
@@ -41,7 +41,7 @@ struct ReachabilityRequest: Decodable {
         }
     }
 
-    private func tunnels(under mode: ReachabilityMode) throws(Problem) -> OfflineTunnels {
+    private func tunnels(under mode: ReachabilityMode) throws(AdminProblem) -> OfflineTunnels {
         guard let name = tunnels else { return .freeze }
         guard mode == .offline else { throw .malformedBody("'tunnels' belongs to the mode offline.") }
         guard let tunnels = OfflineTunnels(rawValue: name) else {

@@ -24,9 +24,9 @@ struct RehearsalRequest: Decodable {
         length = try container.given(String.self, forKey: .length)
     }
 
-    static let advice = Problem.malformedBody("Send 'host' and 'fault'.")
+    static let advice = AdminProblem.malformedBody("Send 'host' and 'fault'.")
 
-    func order() throws(Problem) -> RehearsalOrder {
+    func order() throws(AdminProblem) -> RehearsalOrder {
         guard let host, let fault else { throw Self.advice }
         guard let place = RehearsedHost(host) else {
             throw .malformedBody(
@@ -49,25 +49,4 @@ struct RehearsalRequest: Decodable {
             throw .rehearsal(error)
         }
     }
-}
-
-extension Problem {
-    static func rehearsal(_ refusal: RehearsalRefusal) -> Problem {
-        switch refusal {
-        case .byteCountWithout(let fault): .malformedBody("'afterBytes' is for cut and slow, and not for \(fault.rawValue).")
-        case .byteCount(let min):
-            .malformedBody("'afterBytes' must be a whole number from \(min) to \(RehearsalOrder.byteCountMax).")
-        case .statusWithout(let fault): .malformedBody("'status' is for the fault status, and not for \(fault.rawValue).")
-        case .status: .malformedBody("'status' must be a whole number from 200 to 599.")
-        case .length: .malformedBody("'for' must be more than 0, and 24h at most.")
-        case .tooMany:
-            Problem(
-                409, "too_many_rehearsals", title: "Too many rehearsals",
-                detail: "There are \(Rehearsals.countMax) rehearsals already, which is the most. Stop one first.")
-        }
-    }
-
-    static let unknownRehearsal = Problem(
-        404, "unknown_rehearsal", title: "Unknown rehearsal",
-        detail: "No rehearsal has this id. It may be over.")
 }

@@ -17,9 +17,9 @@ struct RequestInput {
         let mediaType = request.headers[.contentType]
         let bytes = try await bytes(of: request)
         // Only this type forces a browser to make a preflight request across sites, even with no body.
-        if let mediaType, !Self.isJSON(mediaType) { throw Problem.notJSON }
+        if let mediaType, !Self.isJSON(mediaType) { throw AdminProblem.notJSON }
         guard bytes.readableBytes > 0 else { return nil }
-        guard mediaType != nil else { throw Problem.notJSON }
+        guard mediaType != nil else { throw AdminProblem.notJSON }
         let document = try JSONText.decode(type, from: bytes)
         if let reasoned = document as? any ReasonedRequest { note?.write { $0.reason = reasoned.reason } }
         return document
@@ -28,19 +28,19 @@ struct RequestInput {
     /// The body as the text of a form (WHATWG URL, section application/x-www-form-urlencoded).
     func form(of request: Request) async throws -> String {
         guard (request.headers[.contentType] ?? "").lowercased().hasPrefix("application/x-www-form-urlencoded") else {
-            throw Problem.notForm
+            throw AdminProblem.notForm
         }
         return String(buffer: try await bytes(of: request))
     }
 
     private func bytes(of request: Request) async throws -> ByteBuffer {
         if let length = request.headers[.contentLength].flatMap(Int.init), length > byteCountMax {
-            throw Problem.bodyTooLarge(byteCountMax)
+            throw AdminProblem.bodyTooLarge(byteCountMax)
         }
         do {
             return try await request.body.collect(upTo: byteCountMax)
         } catch is NIOTooManyBytesError {
-            throw Problem.bodyTooLarge(byteCountMax)
+            throw AdminProblem.bodyTooLarge(byteCountMax)
         }
     }
 

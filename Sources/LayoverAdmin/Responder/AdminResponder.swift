@@ -48,9 +48,9 @@ struct AdminResponder: HTTPResponder {
         }
     }
 
-    private func problem(_ error: any Error, _ context: Context) -> Problem {
+    private func problem(_ error: any Error, _ context: Context) -> AdminProblem {
         switch error {
-        case let problem as Problem: return problem
+        case let problem as AdminProblem: return problem
         case is HTTPParserError: return .unreadable
         default:
             context.logger.error("admin request failed", metadata: ["error": "\(error)"])
@@ -100,7 +100,7 @@ struct RouteIndex: Sendable {
         }
     }
 
-    func check(method: HTTPRequest.Method, path: String) throws(Problem) {
+    func check(method: HTTPRequest.Method, path: String) throws(AdminProblem) {
         let segments = path.split(separator: "/")
         let found = routes.filter { $0.matches(segments) }
         // A fixed path hides the one with a parameter in its place.

@@ -22,7 +22,7 @@ struct RequestGuard {
         self.access = access
     }
 
-    func check(_ request: Request) throws(Problem) {
+    func check(_ request: Request) throws(AdminProblem) {
         guard request.headers[values: .host].isEmpty else {
             // The first one became the authority, so this is a second (RFC 9112 section 3.2).
             throw .badRequest("The request has more than one Host field.")
@@ -35,12 +35,12 @@ struct RequestGuard {
         else { throw .readOnly }
     }
 
-    private func checkHost(of request: Request) throws(Problem) {
+    private func checkHost(of request: Request) throws(AdminProblem) {
         guard let host = request.head.authority.flatMap(Self.host(ofAuthority:)), allowedHosts.contains(host)
         else { throw .foreignHost }
     }
 
-    private func checkOrigin(of request: Request) throws(Problem) {
+    private func checkOrigin(of request: Request) throws(AdminProblem) {
         for site in request.headers[values: .secFetchSite] where site != "same-origin" && site != "none" {
             throw .foreignOrigin
         }

@@ -23,7 +23,7 @@ final class TokenGuesses: Sendable {
     }
 
     /// Counts a failure, and returns when it may be told.
-    func failed(from context: AdminContext) async throws(Problem) {
+    func failed(from context: AdminContext) async throws(AdminProblem) {
         let address = Self.network(of: context.peer)
         let now = clock.now()
         let delay: Duration? = state.withLock { state in

@@ -19,14 +19,15 @@ extension AdminRoutes {
     /// Keeps and logs a command that was answered. Requests that only read are none.
     ///
     /// - Parameter problem: Why the command was refused; nil if it was carried out.
-    func recordCommand(_ request: Request, _ context: AdminContext, status: Int, problem: Problem?) {
+    func recordCommand(_ request: Request, _ context: AdminContext, status: Int, problem: AdminProblem?) {
         guard ![HTTPRequest.Method.get, .head].contains(request.method) else { return }
         let path = request.uri.path.split(separator: "/")
         let isOfIncident = path.count > 2 && path[1] == "incidents"
         let record = AuditRecord(
             at: engine.clock.now(), command: Self.commandName(request.method, path),
             author: author(of: request, context), incident: isOfIncident ? MaskedTicketIDs.target(String(path[2])) : nil,
-            note: context.audit.content, status: status, outcome: problem?.kind ?? (status == 401 ? Problem.unauthorized.kind : "done"))
+            note: context.audit.content, status: status,
+            outcome: problem?.kind ?? (status == 401 ? AdminProblem.unauthorized.kind : "done"))
         audit.append(record)
         log(record, context)
     }

@@ -6,10 +6,10 @@ extension AdminRoutes {
     func addBatchRoutes(to router: Router<AdminContext>) {
         router.post("/v1/batch") { request, context in
             try refuseParameters(request)
-            guard let send = sources.send else { throw Problem.noProxy }
+            guard let send = sources.send else { throw AdminProblem.noProxy }
             let input = RequestInput(byteCountMax: BatchRequest.byteCountMax)
             guard let batch = try await input.document(BatchRequest.self, of: request) else {
-                throw Problem.malformedBody("Send 'requests'.")
+                throw AdminProblem.malformedBody("Send 'requests'.")
             }
             context.audit.write { $0.matched = batch.requests.count }
             let outcomes = await outcomes(of: batch, send)
@@ -31,9 +31,4 @@ extension AdminRoutes {
             return batch.requests.indices.compactMap { outcomes[$0] }
         }
     }
-}
-
-extension Problem {
-    fileprivate static let noProxy = Problem(
-        503, "no_proxy", title: "No proxy", detail: "The proxy port does not listen, so nothing can be sent through it.")
 }

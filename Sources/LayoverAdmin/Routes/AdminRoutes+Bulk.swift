@@ -12,7 +12,7 @@ extension AdminRoutes {
     func performForMany(_ command: EntryCommand, _ request: Request, _ context: AdminContext) async throws -> Response {
         try refuseParameters(request)
         guard let order = try await input.document(BulkRequest.self, of: request, context.audit) else {
-            throw Problem.malformedBody("Send one of 'ids', 'filter' and \"all\": true.")
+            throw AdminProblem.malformedBody("Send one of 'ids', 'filter' and \"all\": true.")
         }
         context.audit.write { $0.detail = order.names }
         if let names = try order.namedIDs() {
@@ -29,7 +29,7 @@ extension AdminRoutes {
         let outcomes = await perform(command, ids, by: author(of: request, context), reason: order.reason)
         context.audit.write { ($0.matched, $0.done) = (ids.count, outcomes.count { $0 == .done }) }
         if let failure = outcomes.lazy.compactMap(\.failure).first {
-            throw Problem.unsaved(failure, count: outcomes.count { $0.failure != nil }, of: ids.count)
+            throw AdminProblem.unsaved(failure, count: outcomes.count { $0.failure != nil }, of: ids.count)
         }
         return try json(
             BulkDocument(

@@ -37,13 +37,13 @@ extension AdminRoutes {
         return try json(CachePurgeDocument(purged: purged))
     }
 
-    private func openedCache() throws(Problem) -> any ResponseCache {
+    private func openedCache() throws(AdminProblem) -> any ResponseCache {
         guard let cache = sources.cache() else { throw .noCache }
         return cache
     }
 
     /// The disk may fail, or the cache may be closed already because the process is being stopped.
-    private func readable<Value>(_ work: () async throws -> Value) async throws(Problem) -> Value {
+    private func readable<Value>(_ work: () async throws -> Value) async throws(AdminProblem) -> Value {
         do { return try await work() } catch { throw .cache(error) }
     }
 }

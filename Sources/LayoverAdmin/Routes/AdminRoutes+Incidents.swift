@@ -30,9 +30,9 @@ extension AdminRoutes {
         let before = try await incident(context)
         let (outcome, after) = await engine.command(
             command, incident: before.id, by: author(of: request, context), reason: order.reason)
-        if case .unsaved(let failure) = outcome { throw Problem.unsaved(failure) }
-        if outcome == .conflict { throw Problem.conflict(command, before) }
-        guard outcome == .done else { throw Problem.unknownIncident }
+        if case .unsaved(let failure) = outcome { throw AdminProblem.unsaved(failure) }
+        if outcome == .conflict { throw AdminProblem.conflict(command, before) }
+        guard outcome == .done else { throw AdminProblem.unknownIncident }
         guard let after else { return try json(IncidentDocument(before, wall: wall).closed) }
         return try json(IncidentDocument(after, wall: wall))
     }
@@ -41,7 +41,7 @@ extension AdminRoutes {
     private func incident(_ context: AdminContext) async throws -> Incident {
         guard let id = context.parameters.get("id").flatMap({ IncidentID($0) }),
             let incident = await engine.incidents().first(where: { $0.id == id })
-        else { throw Problem.unknownIncident }
+        else { throw AdminProblem.unknownIncident }
         return incident
     }
 }

@@ -40,7 +40,7 @@ extension AdminRoutes {
             guard !isStream else { return stream(listing.items, view) }
             entries = try await engine.entries(of: listing.items)
         } catch {
-            throw Problem.store(error)
+            throw AdminProblem.store(error)
         }
         return try json(
             PendingDocument(
@@ -76,19 +76,19 @@ extension AdminRoutes {
 
     /// The entry in the path: live, remembered, or a ticket that is still in the store.
     func entry(_ context: AdminContext) async throws -> Entry {
-        guard let entry = try await known(try await entryID(context)) else { throw Problem.unknownEntry }
+        guard let entry = try await known(try await entryID(context)) else { throw AdminProblem.unknownEntry }
         return entry
     }
 
     private func entryID(_ context: AdminContext) async throws -> EntryID {
         guard let text = context.parameters.get("id"),
             let id = try await entryID(text, where: { try await known($0) != nil })
-        else { throw Problem.unknownEntry }
+        else { throw AdminProblem.unknownEntry }
         context.audit.write { $0.entry = id }
         return id
     }
 
-    private func known(_ id: EntryID) async throws(Problem) -> Entry? {
+    private func known(_ id: EntryID) async throws(AdminProblem) -> Entry? {
         do throws(StoreFailure) {
             return try await engine.knownEntry(id)
         } catch {
@@ -108,7 +108,7 @@ extension AdminRoutes {
         let (result, entry) = await engine.command(
             command, id, revision: revision, by: author(of: request, context), reason: order.reason,
             acknowledgement: order.acknowledgement)
-        return try await answer(result, id, entry, request) { Problem.conflict(command, $0) }
+        return try await answer(result, id, entry, request) { AdminProblem.conflict(command, $0) }
     }
 
     private func settle(_ request: Request, _ context: AdminContext) async throws -> Response {
@@ -118,46 +118,46 @@ extension AdminRoutes {
         let revision = try await revision(of: id, admittedBy: request)
         let (result, entry) = await engine.command(
             .settle, id, revision: revision, by: author(of: request, context), reason: order.reason, settled: order.outcome)
-        return try await answer(result, id, entry, request) { Problem.conflict(.settle, $0) }
+        return try await answer(result, id, entry, request) { AdminProblem.conflict(.settle, $0) }
     }
 
     private func change(_ request: Request, _ context: AdminContext) async throws -> Response {
         try refuseParameters(request)
         guard let order = try await input.document(PatchRequest.self, of: request) else {
-            throw Problem.malformedBody("Send at least one of 'priority', 'expiresAt' and 'lane'.")
+            throw AdminProblem.malformedBody("Send at least one of 'priority', 'expiresAt' and 'lane'.")
         }
         let patch = try order.patch(wall)
         context.audit.write { $0.detail = order.names }
         let id = try await entryID(context)
         let revision = try await revision(of: id, admittedBy: request)
         let (result, entry) = await engine.patch(id, patch, revision: revision)
-        return try await answer(result, id, entry, request) { Problem.unchangeable($0) }
+        return try await answer(result, id, entry, request) { AdminProblem.unchangeable($0) }
     }
 
     /// The revision of the entry, if it is one of those in If-Match. It may change before a command arrives;
     /// then the engine refuses the command.
     private func revision(of id: EntryID, admittedBy request: Request) async throws -> Int? {
         guard let admitted = RequestInput.revisions(request) else { return nil }
-        guard let entry = try await known(id) else { throw Problem.unknownEntry }
-        guard admitted.contains(entry.revision) else { throw Problem.stale }
+        guard let entry = try await known(id) else { throw AdminProblem.unknownEntry }
+        guard admitted.contains(entry.revision) else { throw AdminProblem.stale }
         return entry.revision
     }
 
     private func answer(
-        _ outcome: CommandOutcome, _ id: EntryID, _ entry: Entry?, _ request: Request, conflict: (Entry?) -> Problem
+        _ outcome: CommandOutcome, _ id: EntryID, _ entry: Entry?, _ request: Request, conflict: (Entry?) -> AdminProblem
     ) async throws -> Response {
         switch outcome {
         case .done: break
-        case .unsaved(let failure): throw Problem.unsaved(failure)
-        case .stale: throw Problem.stale
+        case .unsaved(let failure): throw AdminProblem.unsaved(failure)
+        case .stale: throw AdminProblem.stale
         case .unknown:
             // A ticket may have ended before all that is remembered.
-            guard let ended = try await known(id) else { throw Problem.unknownEntry }
+            guard let ended = try await known(id) else { throw AdminProblem.unknownEntry }
             throw conflict(ended)
         case .conflict: throw conflict(entry)
-        case .unacknowledged: throw Problem.acknowledge
+        case .unacknowledged: throw AdminProblem.acknowledge
         }
-        guard let entry else { throw Problem.unknownEntry }
+        guard let entry else { throw AdminProblem.unknownEntry }
         return try answer(entry, request)
     }
 
@@ -179,35 +179,17 @@ extension AdminRoutes {
             let ids = try await engine.entryIDs(shownWith: prefix)
             count = ids.count
             // An entry that was removed in between is no match.
-            if count <= Problem.namedIDCountMax {
+            if count <= AdminProblem.namedIDCountMax {
                 for id in ids { if let entry = try await engine.knownEntry(id) { found.append(entry) } }
             }
         } catch {
-            throw Problem.store(error)
+            throw AdminProblem.store(error)
         }
-        if count > Problem.namedIDCountMax { throw Problem.ambiguousID(prefix, count, []) }
-        guard let entry = found.first else { throw Problem.unknownPrefix(prefix) }
+        if count > AdminProblem.namedIDCountMax { throw AdminProblem.ambiguousID(prefix, count, []) }
+        guard let entry = found.first else { throw AdminProblem.unknownPrefix(prefix) }
         guard found.count == 1 else {
-            throw Problem.ambiguousID(prefix, found.count, found.map { engine.naming.shown($0.id).description })
+            throw AdminProblem.ambiguousID(prefix, found.count, found.map { engine.naming.shown($0.id).description })
         }
         return entry
-    }
-}
-
-extension Problem {
-    /// Most ids that are named where a prefix is ambiguous.
-    fileprivate static let namedIDCountMax = 4
-
-    fileprivate static func unknownPrefix(_ prefix: EntryIDPrefix) -> Problem {
-        var problem = unknownEntry
-        problem.detail = "No request has an id that begins with \(prefix)."
-        return problem
-    }
-
-    fileprivate static func ambiguousID(_ prefix: EntryIDPrefix, _ count: Int, _ ids: [String]) -> Problem {
-        let named = ids.isEmpty ? "" : ": " + ids.sorted().joined(separator: ", ")
-        return Problem(
-            409, "ambiguous_id", title: "Ambiguous id",
-            detail: "\(count) requests have ids that begin with \(prefix)\(named). Give more digits.")
     }
 }

@@ -63,7 +63,7 @@ extension AdminRoutes {
 
     /// Offline is ready too: the proxy parks, which is its job.
     private func readiness() throws -> Response {
-        if sources.isDraining() { throw Problem.draining }
+        if sources.isDraining() { throw AdminProblem.draining }
         return try json(HealthDocument(status: "ready"))
     }
 
@@ -93,7 +93,7 @@ extension AdminRoutes {
             try refuseParameters(request)
             _ = try await input.document(CommandRequest.self, of: request, context.audit)
             let report = await reload()
-            guard report.errors.isEmpty else { throw Problem.configuration(report.errors) }
+            guard report.errors.isEmpty else { throw AdminProblem.configuration(report.errors) }
             return try json(ReloadDocument(report, wall: wall))
         }
     }

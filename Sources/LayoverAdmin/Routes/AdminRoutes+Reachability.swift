@@ -16,7 +16,7 @@ extension AdminRoutes {
     private func changeReachability(_ request: Request, _ context: AdminContext) async throws -> Response {
         try refuseParameters(request)
         guard let order = try await input.document(ReachabilityRequest.self, of: request, context.audit) else {
-            throw Problem.malformedBody("Send one of 'mode' and 'hint'.")
+            throw AdminProblem.malformedBody("Send one of 'mode' and 'hint'.")
         }
         switch try order.change() {
         case .mode(let mode, let reason, let tunnels):
@@ -55,7 +55,7 @@ extension AdminRoutes {
         do throws(RehearsalRefusal) {
             rehearsal = try await engine.rehearse(order, by: author(of: request, context))
         } catch {
-            throw Problem.rehearsal(error)
+            throw AdminProblem.rehearsal(error)
         }
         await engine.untilLoopsCaughtUp()
         return try json(RehearsalDocument(rehearsal, wall: wall))
@@ -67,7 +67,7 @@ extension AdminRoutes {
         // No sign and no zeros in front: each has one name.
         guard let number = Int(text), String(number) == text,
             let rehearsal = await engine.stopRehearsal(number, by: author(of: request, context))
-        else { throw Problem.unknownRehearsal }
+        else { throw AdminProblem.unknownRehearsal }
         context.audit.write { $0.detail = "\(rehearsal.order.fault.rawValue) \(rehearsal.order.host)" }
         await engine.untilLoopsCaughtUp()
         return try json(RehearsalDocument(rehearsal, wall: wall))

@@ -10,10 +10,10 @@ import NIOCore
 extension AdminRoutes {
     func requestBody(_ request: Request, _ context: AdminContext) async throws -> Response {
         try refuseParameters(request)
-        guard access.isAdmin(request) else { throw Problem.bodyMasked }
+        guard access.isAdmin(request) else { throw AdminProblem.bodyMasked }
         let entry = try await entry(context)
-        guard !entry.state.isFinal else { throw Problem.bodyGone }
-        guard let kept = try await keptBody(of: entry) else { throw await problem(entry.id, Problem.bodyOnItsWay) }
+        guard !entry.state.isFinal else { throw AdminProblem.bodyGone }
+        guard let kept = try await keptBody(of: entry) else { throw await problem(entry.id, AdminProblem.bodyOnItsWay) }
         guard let body = kept.body else { return Response(status: .noContent) }
         return try await show(body, type: Self.shownFields(kept.fields)) { await problem(entry.id, .bodyNotKept) }
     }
@@ -22,20 +22,20 @@ extension AdminRoutes {
     func requestHead(_ request: Request, _ context: AdminContext) async throws -> Response {
         try refuseParameters(request)
         let entry = try await entry(context)
-        guard !entry.state.isFinal else { throw Problem.bodyGone }
-        guard let kept = try await keptBody(of: entry) else { throw await problem(entry.id, Problem.bodyOnItsWay) }
+        guard !entry.state.isFinal else { throw AdminProblem.bodyGone }
+        guard let kept = try await keptBody(of: entry) else { throw await problem(entry.id, AdminProblem.bodyOnItsWay) }
         return try json(RequestDocument(entry, fields: kept.fields, view(for: request)))
     }
 
     func storedTicketResponse(_ request: Request, _ context: AdminContext) async throws -> Response {
         try refuseParameters(request)
-        guard access.isAdmin(request) else { throw Problem.bodyMasked }
+        guard access.isAdmin(request) else { throw AdminProblem.bodyMasked }
         let entry = try await entry(context)
-        guard entry.state.isFinal else { throw Problem.responsePending(entry) }
+        guard entry.state.isFinal else { throw AdminProblem.responsePending(entry) }
         guard entry.ticket != nil, entry.state == .delivered, let store = engine.store, let spool = sources.spool,
             let answer = try await readResponse(entry.id, from: store)
-        else { throw Problem.noResponse(entry) }
-        guard !answer.isBodyLost else { throw Problem.responseNotKept }
+        else { throw AdminProblem.noResponse(entry) }
+        guard !answer.isBodyLost else { throw AdminProblem.responseNotKept }
         let body = CapturedBody(answer.body, limits: .init(), spool: spool)
         var fields = Self.shownFields(FieldLines(answer.fields, end: .lineBreak))
         fields[.layoverStatus] = String(answer.status)
@@ -43,7 +43,7 @@ extension AdminRoutes {
     }
 
     /// From the store for a ticket, from the exchange for any other entry.
-    private func keptBody(of entry: Entry) async throws(Problem) -> HeldBody? {
+    private func keptBody(of entry: Entry) async throws(AdminProblem) -> HeldBody? {
         if entry.ticket != nil, let store = engine.store, let spool = sources.spool,
             let stored = try await read(entry.id, from: store)
         {
@@ -54,11 +54,11 @@ extension AdminRoutes {
     }
 
     /// The problem to report: `bodyGone` if the entry has ended in the meantime.
-    private func problem(_ id: EntryID, _ problem: Problem) async -> Problem {
+    private func problem(_ id: EntryID, _ problem: AdminProblem) async -> AdminProblem {
         await engine.entry(id)?.state.isFinal == false ? problem : .bodyGone
     }
 
-    private func read(_ id: EntryID, from store: any PendingStore) async throws(Problem) -> StoredRequest? {
+    private func read(_ id: EntryID, from store: any PendingStore) async throws(AdminProblem) -> StoredRequest? {
         do throws(StoreFailure) {
             return try await store.request(of: id)
         } catch {
@@ -66,7 +66,7 @@ extension AdminRoutes {
         }
     }
 
-    private func readResponse(_ id: EntryID, from store: any PendingStore) async throws(Problem) -> StoredResponse? {
+    private func readResponse(_ id: EntryID, from store: any PendingStore) async throws(AdminProblem) -> StoredResponse? {
         do throws(StoreFailure) {
             return try await store.response(of: id)
         } catch {
@@ -75,7 +75,7 @@ extension AdminRoutes {
     }
 
     private func show(
-        _ body: CapturedBody, type fields: HTTPFields, orElse problem: () async -> Problem
+        _ body: CapturedBody, type fields: HTTPFields, orElse problem: () async -> AdminProblem
     ) async throws -> Response {
         let portions = BodyPortions(of: body)
         // An unreadable body is found before the response begins.

@@ -89,7 +89,7 @@ struct AdminRoutes: Sendable {
     }
 
     /// Calls without parameters refuse every one: a misspelt name must not pass for nothing.
-    func refuseParameters(_ request: Request) throws(Problem) {
+    func refuseParameters(_ request: Request) throws(AdminProblem) {
         _ = try QueryParameters(request.uri.query, known: [])
     }
 }

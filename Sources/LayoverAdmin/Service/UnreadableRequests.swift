@@ -65,10 +65,10 @@ final class UnreadableRequests: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func refuse(_ context: ChannelHandlerContext) {
-        var response = Problem.unreadable.response(path: nil)
+        var response = AdminProblem.unreadable.response(path: nil)
         AdminResponder.addSafetyFields(to: &response.headers)
         response.headers[.connection] = "close"
-        let body = Problem.unreadable.bytes(path: nil)
+        let body = AdminProblem.unreadable.bytes(path: nil)
         response.headers[.contentLength] = "\(body.readableBytes)"
         context.write(wrapOutboundOut(.head(response.head)), promise: nil)
         context.write(wrapOutboundOut(.body(body)), promise: nil)

@@ -16,18 +16,18 @@ enum JSONText {
         (try? JSONDecoder().decode(AnyJSON.self, from: Data(text.utf8))) ?? .text(text)
     }
 
-    /// - Throws: `Problem` with a sentence that names the place.
+    /// - Throws: `AdminProblem` with a sentence that names the place.
     static func decode<Document: Decodable>(_ type: Document.Type, from bytes: ByteBuffer) throws -> Document
     {
         // JSON between systems is UTF-8 (RFC 8259 section 8.1), in which no NUL can stand; the decoder would take UTF-16 too.
-        guard !bytes.readableBytesView.contains(0) else { throw Problem.malformedBody("The body is no valid JSON.") }
+        guard !bytes.readableBytesView.contains(0) else { throw AdminProblem.malformedBody("The body is no valid JSON.") }
         if let name = RepeatedName.first(in: Array(bytes.readableBytesView)) {
-            throw Problem.malformedBody("'\(name.prefix(100))' appears twice in one object.")
+            throw AdminProblem.malformedBody("'\(name.prefix(100))' appears twice in one object.")
         }
         do {
             return try JSONDecoder().decode(type, from: Data(bytes.readableBytesView))
         } catch let error as DecodingError {
-            throw Problem.malformedBody(error.sentence)
+            throw AdminProblem.malformedBody(error.sentence)
         }
     }
 }

@@ -73,3 +73,17 @@ struct TicketDocument {
 
     private func quoted(_ text: String) -> String { "\"\(EscapedText.json(text))\"" }
 }
+
+/// The response to a request that was to become a ticket.
+extension OwnResponse {
+    /// The ticket was accepted, now or before: where it is.
+    static func accepted(
+        _ id: EntryID, base: String, applied: String, document: TicketDocument
+    ) -> OwnResponse {
+        var fields: [(name: String, value: String)] = [
+            ("Content-Type", "application/json"), ("Location", base + TicketAddress.path(of: id)),
+        ]
+        if !applied.isEmpty { fields.append(("Preference-Applied", applied)) }
+        return OwnResponse(status: 202, fields: fields, body: document.json)
+    }
+}

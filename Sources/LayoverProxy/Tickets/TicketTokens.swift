@@ -73,16 +73,3 @@ extension UpstreamRequest {
     /// Whether a token for another ticket stands where none can be replaced.
     var hasTokenInAuthority: Bool { origin.host.contains("~ticket.") }
 }
-
-extension Problem {
-    /// The captured body cannot be read back, so its tokens are unknown.
-    static let bodyUnreadable = Problem(
-        status: 507, kind: "store", detail: "The request was not accepted: its body could not be read from the spool.",
-        error: .proxyInternalError)
-
-    init(_ error: TokenError) {
-        self.init(
-            status: error.code == .limit ? 413 : 400, kind: "token", detail: error.description,
-            error: .httpRequestError)
-    }
-}

@@ -22,7 +22,7 @@ struct BatchSending: Sendable {
             }
         } catch {
             return .problem(
-                Problem(
+                AdminProblem(
                     502, "proxy_unreachable", title: "Proxy unreachable",
                     detail: "The connection to the proxy port was lost before the response was complete: \(error)."))
         }
@@ -68,15 +68,15 @@ struct BatchSending: Sendable {
     }
 }
 
-extension Problem {
-    fileprivate static func tooLong(_ status: Int) -> Problem {
-        Problem(
+extension AdminProblem {
+    fileprivate static func tooLong(_ status: Int) -> AdminProblem {
+        AdminProblem(
             502, "limit", title: "Response too long",
             detail: "The response had the status \(status), and a body that is longer than 4 MiB; it cannot be part of a batch.")
     }
 
-    fileprivate static func brokenOff(_ status: Int) -> Problem {
-        Problem(
+    fileprivate static func brokenOff(_ status: Int) -> AdminProblem {
+        AdminProblem(
             502, "response_broke_off", title: "Response broke off",
             detail: status == 0 ? "The connection was closed without a response." : "The response with the status \(status) broke off.")
     }

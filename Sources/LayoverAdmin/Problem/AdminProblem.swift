@@ -3,7 +3,7 @@ import Hummingbird
 import NIOCore
 
 /// An error in a response (RFC 9457).
-package struct Problem: Error, Sendable {
+package struct AdminProblem: Error, Sendable {
     /// The last part of `type`.
     package var kind: String
     package var title: String
@@ -35,7 +35,7 @@ package struct ProblemDocument: Codable, Sendable {
     package var errors: [String]?
 }
 
-extension Problem {
+extension AdminProblem {
     /// - Parameter path: The path that was asked for, without its query; nil where none could be read.
     func response(path: String?) -> Response {
         var fields: HTTPFields = [.contentType: "application/problem+json"]
