@@ -1,4 +1,5 @@
 import COpenSSL
+package import LayoverCore
 
 /// Why a TLS connection came to nothing.
 package struct TLSError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -59,5 +60,44 @@ extension TLSError {
 
     static func closed(_ session: TLSSession) -> TLSError {
         TLSError(.closed(isCertificateSent: session.isCertificateSent), closedInHandshake.reason)
+    }
+}
+
+extension TLSError {
+    /// What kind of failure it is where it ended the handshake with a server, and a sentence about it.
+    ///
+    /// - Parameter server: What the sentence calls the server.
+    package func handshakeFailure(with server: String = "origin") -> (kind: FailureKind, message: String) {
+        switch kind {
+        case .certificate: (.tlsCertificateError, "The \(server)'s certificate is not accepted (\(reason)).")
+        case .alert: Self.pair(.alertReceived(description, from: server, needsCertificate: alert?.isAboutOurCertificate == true))
+        case .violation, .closed: (.tlsProtocolError, "The TLS handshake failed (\(reason)).")
+        case .timeout: Self.pair(.handshakeTimedOut)
+        case .unusable: (.proxyInternalError, "TLS cannot be used (\(reason)).")
+        }
+    }
+
+    private static func pair(_ reason: FailureReason) -> (kind: FailureKind, message: String) { (reason.kind, reason.message) }
+
+    private var alert: TLSAlert? {
+        guard case .alert(let number) = kind else { return nil }
+        return TLSAlert(number, isCertificateWanted: isCertificateWanted)
+    }
+
+    /// Whether the server refused the connection for a reason that does not change by waiting, and acted on nothing that was sent.
+    package var isLastingRefusal: Bool { isBeforeData && alert?.isLasting == true }
+
+    /// Whether the server speaks none of the protocols that it was offered (RFC 7301 section 3.2).
+    package var isNoCommonProtocol: Bool { kind == .alert(120) }
+}
+
+extension TLSError {
+    /// Whether the client rejects our certificate by this error. Nil: the error says nothing about the certificate.
+    package var rejection: TLSRejection? {
+        switch kind {
+        case .alert(let number): TLSRejection(alert: number)
+        case .closed(let isCertificateSent): isCertificateSent ? .possible : nil
+        case .certificate, .violation, .timeout, .unusable: nil
+        }
     }
 }

@@ -48,3 +48,51 @@ final class ForwardPlan {
         self.wish = wish
     }
 }
+
+/// A request's wish to become a ticket.
+struct TicketWish: Sendable, Equatable {
+    /// How long the client waits on its connection first. Zero: not at all. Nil: as long as it may wait there.
+    var wait: Duration?
+    /// What is said of it in `Preference-Applied` (RFC 7240 section 3); empty where its route or mode wants it.
+    var applied: String
+    /// Whether the origin gets the preference, and the client a ticket only where there is no response
+    /// (`async: "whenAway"`). Default: false.
+    var isWhenAway = false
+
+    /// Whether the origin does not get the preference, because it is honoured here.
+    var isHonoured: Bool { !applied.isEmpty && !isWhenAway }
+
+    /// The same for a request that is accepted at once, because it waits for other tickets.
+    var atOnce: TicketWish { TicketWish(wait: .zero, applied: applied.isEmpty ? "" : "respond-async") }
+}
+
+/// The order that a request, or its policy, asks for among others.
+struct OrderWish: Equatable {
+    /// `Priority: u=N` (RFC 9218); nil: the priority of the policy.
+    var priority: Int?
+    /// `Layover-Lane`, or the lane of the policy.
+    var lane: String?
+    /// `Layover-After`.
+    var after: [EntryID] = []
+}
+
+/// Why a request is answered by the proxy itself, before any attempt.
+struct Refusal: Error {
+    var problem: Problem
+    /// Whether the connection must be closed afterwards because the request's end is not known.
+    var closes = false
+
+    init(_ status: Int, _ kind: String, _ detail: String, error: FailureKind, closes: Bool = false) {
+        problem = Problem(status: status, kind: kind, detail: detail, error: error)
+        self.closes = closes
+    }
+
+    init(problem: Problem, closes: Bool = false) {
+        self.problem = problem
+        self.closes = closes
+    }
+
+    static func malformed(_ detail: String) -> Refusal {
+        Refusal(400, "malformed", detail, error: .httpRequestError, closes: true)
+    }
+}

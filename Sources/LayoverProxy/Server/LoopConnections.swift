@@ -98,3 +98,57 @@ final class LoopConnections {
     /// Bytes of responses that wait for their clients.
     var untakenByteCount: Int { open.values.reduce(0) { $0 + $1.writtenByteCountLeft } }
 }
+
+/// Objects by their identity, in the order of their arrival. Work on many objects must not depend on their addresses in memory.
+struct ArrivedObjects<Object: AnyObject> {
+    private var places: [ObjectIdentifier: (number: Int, object: Object)] = [:]
+    /// Objects that ever came: the number of the newest.
+    private var newestNumber = 0
+
+    var count: Int { places.count }
+    /// In no order: for questions to which the order does not matter.
+    var all: some Sequence<Object> { places.values.lazy.map(\.object) }
+    /// The oldest first.
+    var inOrder: [Object] { places.values.sorted { $0.number < $1.number }.map(\.object) }
+
+    /// One that is there already keeps its place.
+    mutating func insert(_ object: Object) {
+        guard places[ObjectIdentifier(object)] == nil else { return }
+        newestNumber += 1
+        places[ObjectIdentifier(object)] = (newestNumber, object)
+    }
+
+    mutating func remove(_ object: Object) { places[ObjectIdentifier(object)] = nil }
+}
+
+/// The clients that are still to get their final response while the proxy is being stopped. Confined to their loop.
+final class FinalResponses {
+    private var awaited: Set<ObjectIdentifier> = []
+    private var whenEmpty: EventLoopPromise<Void>?
+
+    /// Succeeds when every client has its final response, or no more is waited for.
+    func future(on eventLoop: any EventLoop) -> EventLoopFuture<Void> {
+        let promise = whenEmpty ?? eventLoop.makePromise(of: Void.self)
+        whenEmpty = promise
+        return promise.futureResult
+    }
+
+    func await(_ exchange: any ConnectionExchange) { awaited.insert(ObjectIdentifier(exchange)) }
+
+    func isAwaited(_ exchange: any ConnectionExchange) -> Bool { awaited.contains(ObjectIdentifier(exchange)) }
+
+    /// - Returns: Whether it was awaited.
+    @discardableResult
+    func remove(_ exchange: any ConnectionExchange) -> Bool {
+        !awaited.isEmpty && awaited.remove(ObjectIdentifier(exchange)) != nil
+    }
+
+    func endIfEmpty() { if awaited.isEmpty { end() } }
+
+    func end() {
+        awaited = []
+        let promise = whenEmpty
+        whenEmpty = nil
+        promise?.succeed()
+    }
+}

@@ -2,6 +2,7 @@ import LayoverEngine
 import LayoverTLS
 import NIOCore
 package import NIOPosix
+import Synchronization
 
 /// The listener of the proxy port: accepts connections and gives each to one of the loops.
 package struct ProxyServer: Sendable {
@@ -110,4 +111,38 @@ package struct ProxyServer: Sendable {
         try? await isOver.futureResult.get()
         alarm.cancel()
     }
+}
+
+/// Counts client connections of all loops: those by HTTP/1.1, tunnels, and each stream of HTTP/2. Touched once when one opens and once when
+/// it closes.
+package final class ConnectionLimit: Sendable {
+    package let countMax: Int
+    private let count = Atomic<Int>(0)
+
+    package init(countMax: Int) { self.countMax = countMax }
+
+    /// Those that are open. One that is refused counts until it is closed.
+    package var openCount: Int { count.load(ordering: .relaxed) }
+
+    func opened() -> Bool { count.add(1, ordering: .relaxed).newValue <= countMax }
+
+    func closed() { count.subtract(1, ordering: .relaxed) }
+}
+
+/// Counts the bytes of responses that wait for clients that speak HTTP/2, on all loops, against `limits.unsentTotal`.
+///
+/// Touched when a part of a response is written and when the kernel has taken it; never for clients that speak HTTP/1.1, whose connection
+/// holds one response at a time.
+package final class UnsentTotal: Sendable {
+    package let byteCountMax: Int
+    private let waiting = Atomic<Int>(0)
+
+    package init(byteCountMax: Int = 256 << 20) { self.byteCountMax = byteCountMax }
+
+    func add(_ count: Int) { waiting.add(count, ordering: .relaxed) }
+
+    package var byteCount: Int { waiting.load(ordering: .relaxed) }
+
+    /// Bytes that may wait in addition; negative where more wait than allowed.
+    var rest: Int { byteCountMax - byteCount }
 }

@@ -1,5 +1,5 @@
 import COpenSSL
-import NIOCore
+package import NIOCore
 
 /// One TLS connection to a server.
 package final class TLSClientSession: TLSSession {
@@ -49,5 +49,31 @@ package final class TLSClientSession: TLSSession {
         let verdict = SSL_get_verify_result(tls)
         guard verdict != Int(X509_V_OK), SSL_get_peer_cert_chain(tls) != nil else { return nil }
         return TLSError(.certificate(verdict), X509_verify_cert_error_string(verdict).map { String(cString: $0) } ?? "not accepted")
+    }
+}
+
+/// Speaks TLS with a server on a channel. Confined to its event loop.
+/// - SeeAlso: `TLSChannelHandler`.
+package final class TLSClientHandler: TLSChannelHandler {
+    private let settings: TLSClientContext
+    private let cache: TLSSessionCache
+    private let host: String
+    private let port: Int
+
+    /// - Parameters:
+    ///   - host: Name or address that the certificate must be for.
+    ///   - cache: The sessions of this event loop.
+    ///   - first: Bytes that were read before this handler was added.
+    ///   - handshakeTimeMax: The handshake fails when it is not complete by then.
+    package init(
+        _ settings: TLSClientContext, host: String, port: Int, cache: TLSSessionCache, first: ByteBuffer = ByteBuffer(),
+        handshakeTimeMax: TimeAmount
+    ) {
+        (self.settings, self.host, self.port, self.cache) = (settings, host, port, cache)
+        super.init(first: first, handshakeTimeMax: handshakeTimeMax)
+    }
+
+    override func makeSession() throws(TLSError) -> TLSSession {
+        try TLSClientSession(settings, host: host, port: port, cache: cache)
     }
 }
