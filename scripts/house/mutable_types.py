@@ -13,14 +13,13 @@ FILES_MAX = 4
 
 ON_LIST = {
     "LayoverEngine.Engine": 11,
-    "LayoverEngine.UpstreamRequest": 15,
+    "LayoverEngine.UpstreamRequest": 12,
     "LayoverCore.Failure": 13,
     "LayoverCore.Entry": 12,
     "LayoverUpstream.Transfer": 11,
     "LayoverHTTP.RequestHead": 6,
     "LayoverProxy.Exchange": 8,
-    "LayoverProxy.ClientConnection": 7,
-    "LayoverProxy.RequestPlanner": 7,
+    "LayoverProxy.ClientConnection": 5,
     "LayoverDirect.DirectConnection": 6,
     "LayoverCore.TicketRecord": 5,
     "Retry.DelaySchedule": 5,

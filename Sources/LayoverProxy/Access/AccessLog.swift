@@ -1,5 +1,6 @@
 import LayoverCore
 import LayoverEngine
+import LayoverHTTP
 package import NIOCore
 
 /// The access log of one loop: one line for each exchange. Confined to its loop.
@@ -36,6 +37,17 @@ package final class AccessLog {
         self.format = AccessFormat(format)
     }
 
+    /// - Parameter intercepted: The origin of an intercepted connection.
+    func record(
+        _ head: RequestHead, from client: String, _ intercepted: Origin?, isSecure: Bool
+    ) -> AccessRecord {
+        AccessRecord(head, from: client, intercepted, isSecure: isSecure, at: clock.now())
+    }
+
+    func malformed(_ input: ByteBuffer, from client: String) -> AccessRecord {
+        AccessRecord(UnreadableRequest(input), from: client, at: clock.now())
+    }
+
     /// The exchange is over.
     func write(_ record: AccessRecord, _ outcome: AccessRecord.Outcome) {
         let now = clock.now()
@@ -58,5 +70,22 @@ package final class AccessLog {
     func close() {
         isClosed = true
         flush()
+    }
+}
+
+extension ClientRecipient {
+    func describe(in record: AccessRecord) {
+        guard let exchange else { return }
+        record.attemptCount = exchange.machine.rules.attemptCount
+        record.failure = exchange.lastFailure
+    }
+}
+
+extension Exchange {
+    /// Notes that the exchange has its place in the pending set.
+    func noteParked(as id: EntryID) {
+        guard loop.accessLog != nil, let record = client?.connection?.access else { return }
+        record.isParked = true
+        record.entry = loop.engine.naming.shown(id)
     }
 }

@@ -107,15 +107,3 @@ final class CacheUse {
             failure, .init(delay: .zero, shutsGate: failure?.shutsGate ?? false, rule: failure == nil ? .gate : .retryOn))
     }
 }
-
-extension UpstreamRequest {
-    /// The request in the eyes of the cache.
-    var cacheRequest: CacheRequest {
-        CacheRequest(origin: origin, method: method, target: target, fields: fields, hasBody: framing != .none)
-    }
-
-    /// Whether the client wants a response from the cache or none (RFC 9111 section 5.2.1.7).
-    var isOnlyIfCached: Bool {
-        fields.texts(of: "cache-control").contains { $0.lowercased().contains("only-if-cached") }
-    }
-}

@@ -3,6 +3,7 @@ import LayoverEngine
 import LayoverHTTP
 import LayoverTLS
 import NIOCore
+
 #if canImport(Glibc)
 import Glibc
 #endif
@@ -175,6 +176,30 @@ extension ClientConnection {
     func drain() {
         if peek != nil { return closeNow() }
         if phase == .idle || phase == .lingering { closeWhenWritten() } else { exchange?.drain() }
+    }
+
+    // MARK: The access log
+
+    /// A response begins.
+    func responds(_ status: Int, from source: AccessRecord.Source) {
+        loop.metrics.countResponse(status: status)
+        guard let access else { return }
+        access.status = status
+        access.source = source
+        access.respondedAt = loop.engine.clock.now()
+    }
+
+    /// The exchange is over for its client. Only the first call says how.
+    func finishAccess(_ outcome: AccessRecord.Outcome) {
+        if let record = takeAccess() { loop.accessLog?.write(record, outcome) }
+    }
+
+    /// Takes the record of the exchange, with the facts of its attempts. The caller reports the end of the exchange.
+    func takeAccess() -> AccessRecord? {
+        guard let record = access else { return nil }
+        access = nil
+        exchange?.describe(in: record)
+        return record
     }
 }
 

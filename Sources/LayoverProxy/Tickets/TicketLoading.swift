@@ -79,24 +79,6 @@ struct TicketLoading {
     }
 }
 
-extension UpstreamRequest {
-    /// The same request without its body, by another method.
-    func preflight(_ method: String) -> UpstreamRequest {
-        var preflight = self
-        preflight.method = method
-        preflight.framing = .none
-        preflight.body = nil
-        preflight.expectsContinue = false
-        preflight.mayBeSentTwice = Repeatability(method: method).mayBeSentTwice
-        preflight.fields.removeAll { field in
-            let name = field.name.lowercased()
-            // These fields speak of the body, or of doing the request once.
-            return name.hasPrefix("content-") || name == "idempotency-key"
-        }
-        return preflight
-    }
-}
-
 extension Failure {
     /// The proxy ends before it could send.
     static let stopping = Failure(

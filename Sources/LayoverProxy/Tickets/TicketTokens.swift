@@ -68,8 +68,3 @@ struct TicketTokens {
         return found
     }
 }
-
-extension UpstreamRequest {
-    /// Whether a token for another ticket stands where none can be replaced.
-    var hasTokenInAuthority: Bool { origin.host.contains("~ticket.") }
-}

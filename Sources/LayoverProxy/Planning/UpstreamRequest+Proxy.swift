@@ -2,7 +2,7 @@ import LayoverCore
 import LayoverEngine
 import LayoverHTTP
 
-/// A request that waits, and its route as the configuration has it now.
+/// A request to an origin as the parts of the proxy port see it: its route, its parent proxy, its ticket, the cache.
 extension UpstreamRequest {
     /// Removes and sets the fields of the current route again, so that the next attempt carries a secret that was changed.
     ///
@@ -32,12 +32,39 @@ extension UpstreamRequest {
         for field in set { kept.append(field) }
         fields = kept
     }
-}
 
-extension UpstreamRequest {
     /// The failure for a 407 of the parent proxy. Nil: the 407 comes from the origin.
     func refusedCredentials(on connection: ConnectionFacts?) -> Failure? {
         guard parentProxyUse == .forward, purpose == .transfer else { return nil }
         return .parentProxyCredentialsRefused(remoteAddress: connection?.remoteAddress)
+    }
+
+    /// The same request without its body, by another method.
+    func preflight(_ method: String) -> UpstreamRequest {
+        var preflight = self
+        preflight.method = method
+        preflight.framing = .none
+        preflight.body = nil
+        preflight.expectsContinue = false
+        preflight.mayBeSentTwice = Repeatability(method: method).mayBeSentTwice
+        preflight.fields.removeAll { field in
+            let name = field.name.lowercased()
+            // These fields speak of the body, or of doing the request once.
+            return name.hasPrefix("content-") || name == "idempotency-key"
+        }
+        return preflight
+    }
+
+    /// Whether a token for another ticket stands where none can be replaced.
+    var hasTokenInAuthority: Bool { origin.host.contains("~ticket.") }
+
+    /// The request in the eyes of the cache.
+    var cacheRequest: CacheRequest {
+        CacheRequest(origin: origin, method: method, target: target, fields: fields, hasBody: framing != .none)
+    }
+
+    /// Whether the client wants a response from the cache or none (RFC 9111 section 5.2.1.7).
+    var isOnlyIfCached: Bool {
+        fields.texts(of: "cache-control").contains { $0.lowercased().contains("only-if-cached") }
     }
 }
