@@ -19,7 +19,6 @@ ON_LIST = {
     "LayoverUpstream.Transfer": 11,
     "LayoverHTTP.RequestHead": 6,
     "LayoverProxy.Exchange": 8,
-    "LayoverProxy.ClientConnection": 5,
     "LayoverDirect.DirectConnection": 6,
     "LayoverCore.TicketRecord": 5,
     "Retry.DelaySchedule": 5,
