@@ -1,5 +1,6 @@
 import COpenSSL
 import Glibc
+import LayoverSystem
 import LayoverText
 
 /// An X.509 certificate (RFC 5280).
@@ -41,13 +42,7 @@ package final class Certificate: @unchecked Sendable {
 
     package var pem: String { String(decoding: MemoryBIO.written { PEM_write_bio_X509($0, pointer) }, as: UTF8.self) }
 
-    package var der: [UInt8] {
-        var bytes: UnsafeMutablePointer<UInt8>?
-        let count = i2d_X509(pointer, &bytes)
-        guard count > 0, let bytes else { return [] }
-        defer { layover_openssl_free(bytes) }
-        return Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
-    }
+    package var der: [UInt8] { Self.encoded { i2d_X509(pointer, $0) } }
 
     /// The subject as RFC 4514 writes it: `CN=Layover on laptop,O=Layover`.
     package var subject: String {
@@ -55,9 +50,7 @@ package final class Certificate: @unchecked Sendable {
     }
 
     /// SHA-256 of the whole certificate.
-    var fingerprintBytes: [UInt8] {
-        Self.digest { X509_digest(pointer, EVP_sha256(), $0, $1) }
-    }
+    var fingerprintBytes: [UInt8] { Self.digest(of: der) }
 
     /// SHA-256 of the whole certificate, in hexadecimal digits of lower case.
     package var fingerprint: String { Hexadecimal.text(of: fingerprintBytes) }
@@ -75,19 +68,20 @@ package final class Certificate: @unchecked Sendable {
     var keyDigest: [UInt8] { Self.keyDigest(of: pointer) }
 
     static func keyDigest(of certificate: OpaquePointer?) -> [UInt8] {
-        var bytes: UnsafeMutablePointer<UInt8>?
-        let count = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &bytes)
-        guard count > 0, let bytes else { return [] }
-        defer { layover_openssl_free(bytes) }
-        return digest { EVP_Digest(bytes, Int(count), $0, $1, EVP_sha256(), nil) }
+        digest(of: encoded { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), $0) })
     }
 
-    private static func digest(_ body: (UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<UInt32>) -> CInt) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
-        var count: UInt32 = 0
-        let status = bytes.withUnsafeMutableBufferPointer { buffer in buffer.baseAddress.map { body($0, &count) } ?? 0 }
-        return status == 1 ? Array(bytes.prefix(Int(count))) : []
+    /// The DER form that OpenSSL allocates and writes. Empty: there is none.
+    private static func encoded(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> CInt) -> [UInt8] {
+        var bytes: UnsafeMutablePointer<UInt8>?
+        let count = write(&bytes)
+        guard count > 0, let bytes else { return [] }
+        defer { layover_openssl_free(bytes) }
+        return Array(UnsafeMutableBufferPointer(start: bytes, count: Int(count)))
     }
+
+    /// SHA-256. Empty: OpenSSL failed.
+    static func digest(of bytes: [UInt8]) -> [UInt8] { bytes.isEmpty ? [] : (try? SHA256.digest(of: bytes)) ?? [] }
 
     /// The subjectKeyIdentifier. Empty: it has none.
     var keyIdentifier: [UInt8] {

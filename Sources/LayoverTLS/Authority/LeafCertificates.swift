@@ -175,10 +175,5 @@ package final class LeafCertificates: Sendable {
         return try draft.signed(by: authority.key, issuer: authority.certificate)
     }
 
-    private static func digest(of name: LeafName) -> [UInt8] {
-        var (digest, count) = ([UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE)), UInt32(0))
-        let bytes = Array(name.text.utf8)
-        EVP_Digest(bytes, bytes.count, &digest, &count, EVP_sha256(), nil)
-        return Array(digest.prefix(24))
-    }
+    private static func digest(of name: LeafName) -> [UInt8] { Array(Certificate.digest(of: Array(name.text.utf8)).prefix(24)) }
 }

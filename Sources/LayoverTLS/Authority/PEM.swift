@@ -39,20 +39,11 @@ package enum PEM {
     }
 
     private static func decoded(_ text: [UInt8]) -> [UInt8]? {
-        let digits = text.filter(isDigit)
+        // Ends of lines are skipped, and everything else that is not Base64.
+        let digits = text.filter { Base64.isDigit($0) || $0 == UInt8(ascii: "=") }
         // Base64 without its padding is damaged.
         guard digits.count.isMultiple(of: 4), let bytes = Base64.bytes(String(decoding: digits, as: UTF8.self)) else { return nil }
         return firstElement(of: bytes)
-    }
-
-    /// Whether the byte is one of Base64. Ends of lines and everything else are skipped.
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-            UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="):
-            true
-        default: false
-        }
     }
 
     /// The sequence at the start of the bytes (X.690). OpenSSL's trusted certificates have more bytes behind it.
