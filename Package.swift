@@ -83,7 +83,7 @@ let package = Package(
         .target(
             name: "LayoverTrust", dependencies: ["LayoverSystem", "LayoverText", "LayoverTLS"], swiftSettings: strict),
         .target(
-            name: "LayoverDirect",
+            name: "LayoverOrigin",
             dependencies: ["LayoverTLS", "LayoverEngine", "LayoverCore", "LayoverHTTP", nioCore, nioPosix],
             swiftSettings: confined),
         .target(
@@ -128,7 +128,7 @@ let package = Package(
             name: "layover",
             dependencies: [
                 "CLinux", "LayoverConfiguration", "LayoverCore", "LayoverSystem", "LayoverEngine", "LayoverHTTP", "LayoverText",
-                "LayoverUpstream", "LayoverDirect", "LayoverTLS", "LayoverTrust", "LayoverMonitor", "LayoverStore", "LayoverCache", "LayoverProxy", "LayoverAdmin", nioCore, nioPosix,
+                "LayoverUpstream", "LayoverOrigin", "LayoverTLS", "LayoverTrust", "LayoverMonitor", "LayoverStore", "LayoverCache", "LayoverProxy", "LayoverAdmin", nioCore, nioPosix,
                 nioHTTP1, logging,
                 lifecycle, signals, arguments,
             ] + (hasMimalloc ? ["CMimalloc"] : []),
@@ -146,7 +146,7 @@ let package = Package(
         .testTarget(name: "LayoverEngineTests", dependencies: ["LayoverEngine", "LayoverHTTP", "LayoverTestSupport", nioCore, nioEmbedded]),
         .testTarget(
             name: "LayoverUpstreamTests",
-            dependencies: ["LayoverUpstream", "LayoverDirect", "LayoverTLS", "LayoverEngine", "LayoverTestSupport", nioPosix]),
+            dependencies: ["LayoverUpstream", "LayoverOrigin", "LayoverTLS", "LayoverEngine", "LayoverTestSupport", nioPosix]),
         .testTarget(name: "LayoverTrustTests", dependencies: ["LayoverTrust", "LayoverTLS", "LayoverTestSupport"]),
         .testTarget(
             name: "LayoverTLSTests", dependencies: ["LayoverTLS", "COpenSSL", "LayoverTestSupport", nioCore, nioPosix, nioEmbedded]),

@@ -97,7 +97,7 @@ class ImportTests(unittest.TestCase):
             "scripts/house/imports.py:1: a rule for E, which is no target"])
 
     def test_the_parts_never_import_one_another(self):
-        parts = {f"Layover{name}" for name in ("Proxy", "Admin", "Upstream", "Direct", "Store", "Cache", "Monitor")}
+        parts = {f"Layover{name}" for name in ("Proxy", "Admin", "Upstream", "Origin", "Store", "Cache", "Monitor")}
         for part in parts | {"LayoverEngine"}:
             self.assertEqual(imports.IMPORTS[part] & parts, set(), part)
         self.assertEqual(imports.IMPORTS["LayoverCore"], {"LayoverText", "Retry"})

@@ -2,7 +2,7 @@ import LayoverCore
 import LayoverTestSupport
 import Testing
 
-@testable import LayoverDirect
+@testable import LayoverOrigin
 @testable import LayoverUpstream
 
 /// A server of this machine may serve one connection at a time: no connection stays open for a client that has left.

@@ -1,7 +1,7 @@
 import LayoverCore
-import LayoverDirect
 import LayoverEngine
 import LayoverHTTP
+import LayoverOrigin
 import LayoverTestSupport
 import NIOCore
 import Synchronization

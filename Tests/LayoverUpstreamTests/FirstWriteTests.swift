@@ -1,8 +1,8 @@
 import Glibc
 import LayoverCore
-import LayoverDirect
 import LayoverEngine
 import LayoverHTTP
+import LayoverOrigin
 import LayoverTestSupport
 import NIOCore
 import Synchronization

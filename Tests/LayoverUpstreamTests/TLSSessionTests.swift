@@ -1,7 +1,7 @@
 import Foundation
 import LayoverCore
-import LayoverDirect
 import LayoverEngine
+import LayoverOrigin
 import LayoverTLS
 import LayoverTestSupport
 import NIOCore

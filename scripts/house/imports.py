@@ -24,7 +24,7 @@ IMPORTS = {
     "LayoverEngine": {
         "Dispatch", "Foundation", "Glibc", "LayoverCore", "LayoverHTTP", "LayoverText", "Logging", "NIOCore", "NIOPosix",
         "Synchronization"},
-    "LayoverDirect": {"Glibc", "LayoverCore", "LayoverEngine", "LayoverHTTP", "LayoverTLS", "NIOCore", "Synchronization"},
+    "LayoverOrigin": {"Glibc", "LayoverCore", "LayoverEngine", "LayoverHTTP", "LayoverTLS", "NIOCore", "Synchronization"},
     "LayoverUpstream": {
         "CCurl", "Dispatch", "Glibc", "LayoverCore", "LayoverEngine", "LayoverHTTP", "NIOCore", "Synchronization"},
     "LayoverMonitor": {
@@ -48,7 +48,7 @@ IMPORTS = {
         "Synchronization"},
     "layover": {
         "ArgumentParser", "CLinux", "CMimalloc", "Dispatch", "Foundation", "Glibc", "LayoverAdmin", "LayoverCache",
-        "LayoverConfiguration", "LayoverCore", "LayoverSystem", "LayoverDirect", "LayoverEngine", "LayoverHTTP", "LayoverMonitor",
+        "LayoverConfiguration", "LayoverCore", "LayoverSystem", "LayoverOrigin", "LayoverEngine", "LayoverHTTP", "LayoverMonitor",
         "LayoverProxy", "LayoverStore", "LayoverTLS", "LayoverText", "LayoverTrust", "LayoverUpstream",
         "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle", "Synchronization", "UnixSignals"},
 }

@@ -30,7 +30,7 @@ SINGLE = {
     "Sources/LayoverCore/Names",
     "Sources/LayoverCore/Reloading",
     "Sources/LayoverCore/Time",
-    "Sources/LayoverDirect/Pool",
+    "Sources/LayoverOrigin/Pool",
 }
 
 

@@ -2,10 +2,10 @@ import Foundation
 import LayoverCache
 import LayoverConfiguration
 import LayoverCore
-import LayoverDirect
 import LayoverEngine
 import LayoverHTTP
 import LayoverMonitor
+import LayoverOrigin
 import LayoverProxy
 import LayoverStore
 import LayoverSystem

@@ -1,5 +1,5 @@
-import LayoverDirect
 import LayoverEngine
+import LayoverOrigin
 import LayoverTLS
 import Testing
 
