@@ -112,7 +112,7 @@ let package = Package(
         .target(
             name: "LayoverProxy",
             dependencies: [
-                "CLinux", "CZlib", "LayoverEngine", "LayoverCore", "LayoverSystem", "LayoverHTTP", "LayoverReplay",
+                "CLinux", "CZlib", "LayoverEngine", "LayoverCore", "LayoverSystem", "LayoverHTTP", "LayoverOrigin", "LayoverReplay",
                 "LayoverText", "LayoverTLS", nioCore, nioPosix, nioHTTP2, nioHPACK, logging, lifecycle,
             ],
             swiftSettings: confined),
@@ -146,7 +146,7 @@ let package = Package(
         .testTarget(name: "LayoverEngineTests", dependencies: ["LayoverEngine", "LayoverHTTP", "LayoverTestSupport", nioCore, nioEmbedded]),
         .testTarget(
             name: "LayoverUpstreamTests",
-            dependencies: ["LayoverUpstream", "LayoverOrigin", "LayoverTLS", "LayoverEngine", "LayoverTestSupport", nioPosix]),
+            dependencies: ["LayoverUpstream", "LayoverOrigin", "LayoverTLS", "LayoverEngine", "LayoverTestSupport", nioPosix, nioEmbedded]),
         .testTarget(name: "LayoverTrustTests", dependencies: ["LayoverTrust", "LayoverTLS", "LayoverTestSupport"]),
         .testTarget(
             name: "LayoverTLSTests", dependencies: ["LayoverTLS", "COpenSSL", "LayoverTestSupport", nioCore, nioPosix, nioEmbedded]),

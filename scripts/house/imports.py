@@ -1,7 +1,7 @@
 """What a target may import besides the standard library: the directions of the house.
 
 `docs/architecture.md` draws them. Every target has a line here, and one that needs another module gets it here first, in sight of a review.
-Proxy, Admin, Upstream, Direct, Store, Cache and Monitor never import one another; only `layover` knows them all.
+Proxy, Admin, Upstream, Store, Cache and Monitor never import one another; only `layover` knows them all.
 """
 
 import re
@@ -37,7 +37,7 @@ IMPORTS = {
         "Foundation", "GRDB", "Glibc", "LayoverCore", "LayoverSystem", "LayoverEngine", "LayoverHTTP", "LayoverText", "Logging",
         "NIOCore", "NIOPosix", "Synchronization"},
     "LayoverProxy": {
-        "CLinux", "CZlib", "Glibc", "LayoverCore", "LayoverSystem", "LayoverEngine", "LayoverHTTP",
+        "CLinux", "CZlib", "Glibc", "LayoverCore", "LayoverSystem", "LayoverEngine", "LayoverHTTP", "LayoverOrigin",
         "LayoverReplay", "LayoverTLS", "LayoverText", "Logging", "NIOCore", "NIOHPACK", "NIOHTTP2", "NIOPosix", "Synchronization"},
     "LayoverAdmin": {
         "Foundation", "FoundationEssentials", "Glibc", "HTTPTypes", "Hummingbird", "HummingbirdCore", "LayoverCore",
@@ -48,7 +48,7 @@ IMPORTS = {
         "Synchronization"},
     "layover": {
         "ArgumentParser", "CLinux", "CMimalloc", "Dispatch", "Foundation", "Glibc", "LayoverAdmin", "LayoverCache",
-        "LayoverConfiguration", "LayoverCore", "LayoverSystem", "LayoverOrigin", "LayoverEngine", "LayoverHTTP", "LayoverMonitor",
+        "LayoverConfiguration", "LayoverCore", "LayoverSystem", "LayoverEngine", "LayoverHTTP", "LayoverMonitor", "LayoverOrigin",
         "LayoverProxy", "LayoverStore", "LayoverTLS", "LayoverText", "LayoverTrust", "LayoverUpstream",
         "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle", "Synchronization", "UnixSignals"},
 }

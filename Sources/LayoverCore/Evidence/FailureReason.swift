@@ -1,7 +1,7 @@
 /// The kind of a failure and the sentence about it. How far the attempt got, and what that proves, its client adds.
 ///
-/// Three clients speak HTTP/1.1 to origins: `LayoverOrigin`, the transfers of libcurl in `LayoverUpstream`, and upgrades in
-/// `LayoverProxy/Tunnel`. What more than one of them meets is here once, so that all of them report it alike (decision 94).
+/// Three clients speak HTTP/1.1 to origins: the direct path and upgrades in `LayoverOrigin`, and the transfers of libcurl in
+/// `LayoverUpstream`. What more than one of them meets is here once, so that all of them report it alike (decision 94).
 ///
 /// - SeeAlso: RFC 9209 section 2.3.
 package struct FailureReason: Sendable, Hashable {

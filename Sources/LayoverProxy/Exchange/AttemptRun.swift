@@ -1,6 +1,7 @@
 import LayoverCore
 import LayoverEngine
 import LayoverHTTP
+import LayoverOrigin
 import NIOCore
 import Synchronization
 
@@ -9,7 +10,7 @@ final class AttemptRun {
     private let loop: ProxyLoop
     private(set) var attempt: UpstreamAttempt?
     /// Not nil while the connection that was dialled for the attempt is made ready.
-    var opening: FarOpening?
+    var opening: OriginConnecting?
     /// Not nil where the attempt has its own connection and asks there for another protocol.
     var handshake: UpgradeHandshake?
     /// When the attempt began, in seconds since 1970.

@@ -1,6 +1,7 @@
 import LayoverCore
 import LayoverEngine
 import LayoverHTTP
+import LayoverOrigin
 import NIOCore
 
 /// The client of an exchange: it sends the request, and gets the response. Confined to its loop.

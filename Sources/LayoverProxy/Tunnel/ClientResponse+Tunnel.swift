@@ -1,6 +1,7 @@
 import LayoverCore
 import LayoverEngine
 import LayoverHTTP
+import LayoverOrigin
 import NIOCore
 
 /// The response to CONNECT and to an upgrade: the connection becomes a tunnel.
@@ -17,22 +18,30 @@ extension ClientResponse {
             socket.close()
             return exchange.dialledWhileOffline()
         }
-        let opening = FarOpening(of: exchange, attempt, loop: loop) { channel, rest in self.stands(channel, rest, of: exchange) }
+        let opening = OriginConnecting(
+            for: attempt.request, on: loop.eventLoop, tls: loop.clientTLS, sessions: loop.tlsSessions, readyBy: exchange.run.readyBy
+        ) { opening, outcome in
+            if exchange.run.opening === opening { exchange.run.opening = nil }
+            switch outcome {
+            case .ready(let channel, let rest): self.isReady(channel, rest, of: exchange)
+            case .failed(let failure):
+                exchange.receive(.failed(failure), of: attempt)
+                exchange.client?.connection?.flushNow()
+            }
+        }
         exchange.run.opening = opening
         opening.begin(on: socket)
     }
 
-    /// - Parameter rest: What the other side has sent already.
-    private func stands(_ channel: any Channel, _ rest: ByteBuffer, of exchange: Exchange) {
+    /// - Parameter rest: Bytes that the other side has sent already.
+    private func isReady(_ channel: any Channel, _ rest: ByteBuffer, of exchange: Exchange) {
         guard exchange.phase == .attempting, let connection, let attempt = exchange.attempt else {
             channel.close(promise: nil)
             exchange.run.end()
             return exchange.ended(as: .cancelled)
         }
         if exchange.request.purpose == .upgrade {
-            let handshake = UpgradeHandshake(of: exchange, attempt, loop: loop)
-            exchange.run.handshake = handshake
-            return handshake.begin(on: channel, rest)
+            return ask(for: attempt, on: channel, rest, of: exchange)
         }
         exchange.run.endFresh()
         defer { exchange.run.end() }
@@ -51,6 +60,26 @@ extension ClientResponse {
             (try? channel.pipeline.syncOperations.addHandler(far)) != nil
             && connection.becomeTunnel(to: exchange.request.origin, by: far, channel, head: head, rest: rest)
         exchange.ended(as: isStanding ? .delivered : .failed)
+    }
+
+    /// Asks the origin for another protocol.
+    private func ask(for attempt: UpstreamAttempt, on channel: any Channel, _ rest: ByteBuffer, of exchange: Exchange) {
+        let loop = self.loop
+        let owner = UpgradeHandshake.Owner(
+            receiver: exchange,
+            mayRead: { !exchange.phase.isOffering && exchange.client?.connection?.isWritable != false },
+            batchEnded: { exchange.client?.connection?.flushNow() },
+            switched: { head, channel, rest in
+                // The half of the tunnel is behind the handshake before the head is passed on: bytes may follow at once.
+                let far = TunnelRelay(deadPeer: attempt.request.timeouts.deadPeer)
+                try channel.pipeline.syncOperations.addHandler(far)
+                exchange.client?.response.switchProtocols(head, to: far, channel, rest: rest, of: exchange)
+            },
+            ended: { handshake in if exchange.run.handshake === handshake { exchange.run.handshake = nil } },
+            isAddressGone: { loop.isAddressGone($0) })
+        let handshake = UpgradeHandshake(of: attempt, on: loop.eventLoop, limits: loop.rules.framing, owner: owner)
+        exchange.run.handshake = handshake
+        handshake.begin(on: channel, rest)
     }
 
     /// The origin has agreed to another protocol: from here on the connection is a tunnel.

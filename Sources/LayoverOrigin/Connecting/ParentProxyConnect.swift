@@ -1,6 +1,7 @@
-package import LayoverCore
+import LayoverCore
+import LayoverEngine
 import LayoverHTTP
-package import NIOCore
+import NIOCore
 
 /// Asks a parent proxy for a connection to an origin (CONNECT, RFC 9110 section 9.3.6), and judges its response.
 ///
@@ -8,11 +9,11 @@ package import NIOCore
 /// reaches the parent proxy, TLS with it included. The handler begins when the channel is active, reads by itself, and calls `answered`
 /// once. With an open connection it has left the pipeline before that call, with anything else it closes the channel behind it.
 /// Nothing of the request has left in either case. Confined to the event loop of its channel.
-package final class ParentProxyConnect: ChannelInboundHandler, RemovableChannelHandler {
-    package typealias InboundIn = ByteBuffer
-    package typealias OutboundOut = ByteBuffer
+final class ParentProxyConnect: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
 
-    package enum Outcome {
+    enum Outcome {
         /// The origin is at the other end of the channel. `rest`: bytes that came behind the response. They are the origin's.
         case open(any Channel, rest: ByteBuffer)
         /// The parent proxy refused, answered with something that is no valid response, or did not answer in time.
@@ -37,7 +38,7 @@ package final class ParentProxyConnect: ChannelInboundHandler, RemovableChannelH
     /// - Parameters:
     ///   - remoteAddress: Address of the parent proxy, for the failure.
     ///   - readyBy: When the response must be complete.
-    package init(
+    init(
         to origin: Origin, through parentProxy: ParentProxy, remoteAddress: String?, readyBy: NIODeadline,
         answered: @escaping (Outcome) -> Void
     ) {
@@ -49,7 +50,7 @@ package final class ParentProxyConnect: ChannelInboundHandler, RemovableChannelH
     }
 
     /// Closes the channel. There is no outcome.
-    package func cancel() {
+    func cancel() {
         timeout?.cancel()
         answered = nil
         context?.close(promise: nil)
@@ -57,14 +58,14 @@ package final class ParentProxyConnect: ChannelInboundHandler, RemovableChannelH
 
     // MARK: The request
 
-    package func handlerAdded(context: ChannelHandlerContext) {
+    func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         if context.channel.isActive { ask(context) }
     }
 
-    package func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-    package func channelActive(context: ChannelHandlerContext) {
+    func channelActive(context: ChannelHandlerContext) {
         ask(context)
         context.fireChannelActive()
     }
@@ -89,7 +90,7 @@ package final class ParentProxyConnect: ChannelInboundHandler, RemovableChannelH
 
     // MARK: The response
 
-    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard answered != nil else { return }
         var bytes = unwrapInboundIn(data)
         input.writeBuffer(&bytes)
@@ -104,7 +105,7 @@ package final class ParentProxyConnect: ChannelInboundHandler, RemovableChannelH
         }
     }
 
-    package func channelReadComplete(context: ChannelHandlerContext) {
+    func channelReadComplete(context: ChannelHandlerContext) {
         if answered != nil { context.read() }
     }
 
@@ -133,17 +134,17 @@ package final class ParentProxyConnect: ChannelInboundHandler, RemovableChannelH
 
     // MARK: The end
 
-    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case ChannelEvent.inputClosed = event { return end(.lost(nil)) }
         context.fireUserInboundEventTriggered(event)
     }
 
-    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
         end(.lost(error))
         context.close(promise: nil)
     }
 
-    package func channelInactive(context: ChannelHandlerContext) {
+    func channelInactive(context: ChannelHandlerContext) {
         end(.lost(nil))
         context.fireChannelInactive()
     }

@@ -1,15 +1,21 @@
-import LayoverCore
-import LayoverEngine
-import LayoverTLS
-import NIOCore
+package import LayoverCore
+package import LayoverEngine
+package import LayoverTLS
+package import NIOCore
 
-/// Makes of a dialled socket the connection that a tunnel or an upgrade goes over.
+/// Makes the connection to an origin ready on a dialled socket, step by step.
 ///
 /// A dial brings a bare connection: to the origin, or to a parent proxy that speaks HTTP. The steps are what is left to do on it before
-/// the first byte for the origin may leave. Without any, the connection stands as it is. Each failure here is `neverSent`, and the
-/// exchange gets it as that of the attempt. It is the last handler of the channel until the connection stands. Confined to its loop.
-final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = ByteBuffer
+/// the first byte for the origin may leave. Without any, the connection is ready as it is. Each failure here is `neverSent`. It is the
+/// last handler of the channel until the connection is ready. Confined to its loop.
+package final class OriginConnecting: ChannelInboundHandler, RemovableChannelHandler {
+    package typealias InboundIn = ByteBuffer
+
+    package enum Outcome {
+        /// The connection is ready. `rest`: bytes of the origin that have come already. This handler leaves the pipeline behind the call.
+        case ready(any Channel, rest: ByteBuffer)
+        case failed(Failure)
+    }
 
     private enum Step {
         case secureParentProxy(ParentProxy)
@@ -18,12 +24,13 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
         case secureOrigin
     }
 
-    /// Nil once it has come to an end.
-    private var exchange: Exchange?
-    private let attempt: UpstreamAttempt
-    private let loop: ProxyLoop
+    /// Nil once it was called.
+    private var ended: ((OriginConnecting, Outcome) -> Void)?
+    private let request: UpstreamRequest
+    private let eventLoop: any EventLoop
+    private let tls: TLSClientContext?
+    private let sessions: TLSSessionCache
     private let readyBy: NIODeadline
-    private let stands: (any Channel, ByteBuffer) -> Void
     private var channel: (any Channel)?
     private var remoteAddress: String?
     /// Those to come.
@@ -35,14 +42,22 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
     /// Bytes that came behind the response of the parent proxy.
     private var input = ByteBuffer()
 
-    /// - Parameter stands: Gets the connection and the bytes that came on it already.
-    init(of exchange: Exchange, _ attempt: UpstreamAttempt, loop: ProxyLoop, stands: @escaping (any Channel, ByteBuffer) -> Void) {
-        self.exchange = exchange
-        self.attempt = attempt
-        self.loop = loop
-        self.stands = stands
-        readyBy = exchange.run.readyBy
-        steps = Self.steps(for: attempt.request)
+    /// - Parameters:
+    ///   - request: What the connection is for: a dial or an upgrade.
+    ///   - tls: Settings of TLS with the origin and the parent proxy. Nil: a step that needs TLS fails.
+    ///   - readyBy: When the connection must be ready.
+    ///   - ended: Called once.
+    package init(
+        for request: UpstreamRequest, on eventLoop: any EventLoop, tls: TLSClientContext?, sessions: TLSSessionCache, readyBy: NIODeadline,
+        ended: @escaping (OriginConnecting, Outcome) -> Void
+    ) {
+        self.request = request
+        self.eventLoop = eventLoop
+        self.tls = tls
+        self.sessions = sessions
+        self.readyBy = readyBy
+        self.ended = ended
+        steps = Self.steps(for: request)
     }
 
     private static func steps(for request: UpstreamRequest) -> [Step] {
@@ -55,12 +70,12 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
         return steps
     }
 
-    func begin(on socket: DialledSocket) {
+    package func begin(on socket: DialledSocket) {
         remoteAddress = socket.remoteAddress
-        socket.openChannel(on: loop.eventLoop, handler: self) { result in
+        socket.openChannel(on: eventLoop, handler: self) { result in
             switch result {
             case .success(let channel):
-                guard self.exchange != nil else { return channel.close(promise: nil) }
+                guard self.ended != nil else { return channel.close(promise: nil) }
                 self.channel = channel
                 self.proceed()
             case .failure: self.lost()
@@ -68,23 +83,21 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// The exchange does not want the connection any more. It is told once the call has returned.
-    func cancel() {
-        guard let exchange else { return }
-        let attempt = self.attempt
+    /// The connection is not wanted any more. The outcome is a failure, and is told once the call has returned.
+    package func cancel() {
+        guard let ended else { return }
         end()
-        let bound = NIOLoopBound(exchange, eventLoop: loop.eventLoop)
-        loop.eventLoop.execute { bound.value.receive(.failed(.abortedByProxy), of: attempt) }
+        let bound = NIOLoopBound((self, ended), eventLoop: eventLoop)
+        eventLoop.execute { bound.value.1(bound.value.0, .failed(.abortedByProxy)) }
     }
 
     // MARK: The steps
 
     private func proceed() {
-        guard let exchange, let channel else { return }
+        guard let ended, let channel else { return }
         guard !steps.isEmpty else {
-            self.exchange = nil
-            exchange.run.opening = nil
-            stands(channel, input)
+            self.ended = nil
+            ended(self, .ready(channel, rest: input))
             return channel.pipeline.syncOperations.removeHandler(self, promise: nil)
         }
         let next = steps.removeFirst()
@@ -92,18 +105,17 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
         switch next {
         case .secureParentProxy(let parentProxy): secure(parentProxy.gate, channel)
         case .connect(let parentProxy): connect(through: parentProxy, channel)
-        case .secureOrigin: secure(attempt.request.origin, channel)
+        case .secureOrigin: secure(request.origin, channel)
         }
     }
 
     private func secure(_ peer: Origin, _ channel: any Channel) {
-        guard let settings = loop.clientTLS else { return notSecured(TLSError(.unusable, "there are no settings for it")) }
-        let tls = TLSClientHandler(
-            settings, host: peer.host, port: peer.port, cache: loop.tlsSessions, first: input,
-            handshakeTimeMax: max(.zero, readyBy - loop.eventLoop.now))
+        guard let tls else { return notSecured(TLSError(.unusable, "there are no settings for it")) }
+        let handler = TLSClientHandler(
+            tls, host: peer.host, port: peer.port, cache: sessions, first: input, handshakeTimeMax: max(.zero, readyBy - eventLoop.now))
         input = ByteBuffer()
         do {
-            try channel.pipeline.syncOperations.addHandler(tls, position: .before(self))
+            try channel.pipeline.syncOperations.addHandler(handler, position: .before(self))
         } catch {
             lost()
         }
@@ -111,7 +123,7 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
 
     private func connect(through parentProxy: ParentProxy, _ channel: any Channel) {
         let asking = ParentProxyConnect(
-            to: attempt.request.origin, through: parentProxy, remoteAddress: remoteAddress, readyBy: readyBy
+            to: request.origin, through: parentProxy, remoteAddress: remoteAddress, readyBy: readyBy
         ) { outcome in self.answered(outcome) }
         self.asking = asking
         do {
@@ -134,19 +146,19 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
 
     // MARK: Channel events
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         // Until this handler has left the pipeline, the receiver of the connection stands behind it.
-        guard exchange != nil else { return context.fireChannelRead(data) }
+        guard ended != nil else { return context.fireChannelRead(data) }
         var bytes = unwrapInboundIn(data)
         input.writeBuffer(&bytes)
     }
 
-    func channelReadComplete(context: ChannelHandlerContext) {
-        if exchange == nil { context.fireChannelReadComplete() }
+    package func channelReadComplete(context: ChannelHandlerContext) {
+        if ended == nil { context.fireChannelReadComplete() }
     }
 
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        guard exchange != nil else { return context.fireUserInboundEventTriggered(event) }
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard ended != nil else { return context.fireUserInboundEventTriggered(event) }
         if event is TLSEstablished {
             proceed()
         } else if case ChannelEvent.inputClosed = event {
@@ -154,13 +166,13 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
+    package func channelInactive(context: ChannelHandlerContext) {
         lost()
         context.fireChannelInactive()
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        guard exchange != nil else { return context.fireErrorCaught(error) }
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard ended != nil else { return context.fireErrorCaught(error) }
         if let error = error as? TLSError { notSecured(error) } else { lost() }
         context.close(promise: nil)
     }
@@ -192,29 +204,25 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
 
     /// The failure at the step that is under way: nothing was sent.
     private var failure: Failure {
-        var failure = Failure(
-            phase: .connecting, kind: .connectionTerminated, evidence: .neverSent,
-            message: "The connection was closed as soon as it was open.", remoteAddress: remoteAddress)
-        switch step {
-        case .secureParentProxy?, .secureOrigin?: failure.phase = .securing
-        case .connect?, nil: break
-        }
-        return failure
+        let isSecuring =
+            switch step {
+            case .secureParentProxy?, .secureOrigin?: true
+            case .connect?, nil: false
+            }
+        return Failure(.closedOnceOpen, phase: isSecuring ? .securing : .connecting, evidence: .neverSent, remoteAddress: remoteAddress)
     }
 
     private func fail(_ failure: Failure) {
-        guard let exchange else { return }
+        guard let ended else { return }
         end()
-        exchange.receive(.failed(failure), of: attempt)
-        exchange.client?.connection?.flushNow()
+        ended(self, .failed(failure))
     }
 
     /// Tells nothing more, and lets go of the connection.
     private func end() {
         asking?.cancel()
         asking = nil
-        if exchange?.run.opening === self { exchange?.run.opening = nil }
-        exchange = nil
+        ended = nil
         channel?.close(promise: nil)
         channel = nil
     }

@@ -1,22 +1,53 @@
 import Glibc
 import LayoverCore
-import LayoverEngine
-import LayoverHTTP
+package import LayoverEngine
+package import LayoverHTTP
 import LayoverTLS
-import NIOCore
+package import NIOCore
 import Synchronization
 
 /// The request that asks for another protocol, and its response, on a connection of their own (RFC 9110 section 7.8).
 ///
 /// With a 101 the connection is handed over as it is. Any other response is passed on like one that a worker reports, and the
 /// connection is closed behind it. Confined to its loop.
-final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = ByteBuffer
-    typealias OutboundOut = ByteBuffer
+package final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
+    package typealias InboundIn = ByteBuffer
+    package typealias OutboundOut = ByteBuffer
 
-    private var exchange: Exchange?
+    /// The exchange that the attempt is for. All calls come on the loop of the connection.
+    package struct Owner {
+        /// Gets the events of the response.
+        let receiver: any UpstreamReceiver
+        /// Whether more of the response is to be read. Where it is not, `readMore` says when it is.
+        let mayRead: () -> Bool
+        /// Several events may have come before; no more follow at once.
+        let batchEnded: () -> Void
+        /// The origin has agreed. Gets the head, the connection, and the bytes that came behind the head. Throws if it cannot take the
+        /// connection over. The handshake leaves the pipeline behind the call.
+        let switched: (ResponseHead, any Channel, ByteBuffer) throws -> Void
+        /// The handshake is over, and its connection is closed.
+        let ended: (UpgradeHandshake) -> Void
+        /// Whether an address is no address of this machine any more.
+        let isAddressGone: (SocketAddress) -> Bool
+
+        package init(
+            receiver: any UpstreamReceiver, mayRead: @escaping () -> Bool, batchEnded: @escaping () -> Void,
+            switched: @escaping (ResponseHead, any Channel, ByteBuffer) throws -> Void, ended: @escaping (UpgradeHandshake) -> Void,
+            isAddressGone: @escaping (SocketAddress) -> Bool
+        ) {
+            self.receiver = receiver
+            self.mayRead = mayRead
+            self.batchEnded = batchEnded
+            self.switched = switched
+            self.ended = ended
+            self.isAddressGone = isAddressGone
+        }
+    }
+
+    /// Nil once it was told how the handshake ended.
+    private var owner: Owner?
     private let attempt: UpstreamAttempt
-    private let loop: ProxyLoop
+    private let eventLoop: any EventLoop
     private var decoder: ResponseDecoder
     /// Whether some byte of a response came.
     private var hasBegunResponse = false
@@ -37,18 +68,19 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     /// Whether the connection's TLS ended without a close_notify: what ends with the connection may be cut off then.
     private var isCut = false
 
-    init(of exchange: Exchange, _ attempt: UpstreamAttempt, loop: ProxyLoop) {
-        self.exchange = exchange
+    /// - Parameter limits: Limits on the response.
+    package init(of attempt: UpstreamAttempt, on eventLoop: any EventLoop, limits: FramingLimits, owner: Owner) {
         self.attempt = attempt
-        self.loop = loop
-        decoder = ResponseDecoder(limits: loop.rules.framing)
+        self.eventLoop = eventLoop
+        self.owner = owner
+        decoder = ResponseDecoder(limits: limits)
         decoder.reset(isHeadRequest: false, allowsUpgrade: true)
     }
 
-    /// Sends the request. What comes of it the exchange is told.
+    /// Sends the request. Its owner is told what comes of it.
     ///
-    /// - Parameter rest: What the origin has sent already.
-    func begin(on channel: any Channel, _ rest: ByteBuffer) {
+    /// - Parameter rest: Bytes that the origin has sent already.
+    package func begin(on channel: any Channel, _ rest: ByteBuffer) {
         self.channel = channel
         (localAddress, remoteAddress) = (channel.localAddress?.ipAddress, channel.remoteAddress?.ipAddress)
         do {
@@ -76,8 +108,8 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         timeout?.cancel()
         timeout = nil
         guard let limit else { return }
-        let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
-        timeout = loop.eventLoop.scheduleTask(in: TimeAmount(limit)) { bound.value.timedOut() }
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        timeout = eventLoop.scheduleTask(in: TimeAmount(limit)) { bound.value.timedOut() }
     }
 
     private func timedOut() { fail(isAnswered ? .bodyStalled : .noResponseInTime) }
@@ -85,17 +117,17 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     // MARK: The connection
 
     private func schedulePeerCheck() {
-        let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
         let interval = PeerSilence.interval(limit: attempt.request.timeouts.deadPeer)
-        peerCheck = loop.eventLoop.scheduleTask(in: TimeAmount(interval)) { bound.value.checkPeer() }
+        peerCheck = eventLoop.scheduleTask(in: TimeAmount(interval)) { bound.value.checkPeer() }
     }
 
     /// Asks the kernel whether the origin is dead: then no response comes, and no end of the connection either.
     private func checkPeer() {
-        guard exchange != nil, let options = channel as? any SocketOptionProvider else { return }
-        let now = Duration.nanoseconds(Int64(clamping: loop.eventLoop.now.uptimeNanoseconds))
+        guard owner != nil, let options = channel as? any SocketOptionProvider else { return }
+        let now = Duration.nanoseconds(Int64(clamping: eventLoop.now.uptimeNanoseconds))
         options.getTCPInfo().assumeIsolated().whenSuccess { info in
-            guard self.exchange != nil else { return }
+            guard self.owner != nil else { return }
             if self.peerSilence.isDead(.init(info), now: now, limit: self.attempt.request.timeouts.deadPeer) {
                 return self.fail(.nothingAcknowledged(isSent: true))
             }
@@ -104,8 +136,8 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     /// The network has changed. Ends the attempt if the address of this machine that the connection uses is gone.
-    func endIfAddressIsGone() {
-        guard exchange != nil, let address = channel?.localAddress, loop.isAddressGone(address) else { return }
+    package func endIfAddressIsGone() {
+        guard let owner, let address = channel?.localAddress, owner.isAddressGone(address) else { return }
         fail(.localAddressGone(isAnswered: isAnswered))
     }
 
@@ -117,20 +149,19 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         return out
     }
 
-    /// The exchange does not want the response any more. It is told what is known of the request once the call has returned.
-    func cancel() {
-        guard let exchange else { return }
+    /// The response is not wanted any more. The owner is told what is known of the request once the call has returned.
+    package func cancel() {
+        guard let owner else { return }
         let (failure, attempt) = (failure(.abortedByProxy), attempt)
-        self.exchange = nil
+        self.owner = nil
         end()
-        let bound = NIOLoopBound(exchange, eventLoop: loop.eventLoop)
-        loop.eventLoop.execute { bound.value.receive(.failed(failure), of: attempt) }
+        let bound = NIOLoopBound(owner.receiver, eventLoop: eventLoop)
+        eventLoop.execute { bound.value.receive(.failed(failure), of: attempt) }
     }
 
     /// Goes on reading once the client has taken what came before. A response that is withheld is read no further.
-    func readMore() {
-        guard !isReading, let channel, let exchange, !exchange.phase.isOffering, exchange.client?.connection?.isWritable != false
-        else { return }
+    package func readMore() {
+        guard !isReading, let channel, let owner, owner.mayRead() else { return }
         isReading = true
         if isAnswered { startTimeout(attempt.request.timeouts.idle) }
         channel.read()
@@ -138,9 +169,9 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
 
     // MARK: Channel events
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         // Until this handler has left the pipeline, the tunnel stands behind it.
-        guard exchange != nil else { return context.fireChannelRead(data) }
+        guard owner != nil else { return context.fireChannelRead(data) }
         var bytes = unwrapInboundIn(data)
         if bytes.readableBytes > 0 { hasBegunResponse = true }
         input.writeBuffer(&bytes)
@@ -151,28 +182,28 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    func channelReadComplete(context: ChannelHandlerContext) {
+    package func channelReadComplete(context: ChannelHandlerContext) {
         isReading = false
         // While the client does not take what came, nothing is waited for.
         if isAnswered { startTimeout(nil) }
-        guard let exchange else { return context.fireChannelReadComplete() }
-        exchange.client?.connection?.flushNow()
+        guard let owner else { return context.fireChannelReadComplete() }
+        owner.batchEnded()
         readMore()
     }
 
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event as? TLSInputEnd == .connection { isCut = true }
         if case ChannelEvent.inputClosed = event { closed() }
         context.fireUserInboundEventTriggered(event)
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
+    package func channelInactive(context: ChannelHandlerContext) {
         closed()
         context.fireChannelInactive()
     }
 
     /// A reset: what ends with the connection has not ended then.
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if let error = error as? TLSError, error.isLastingRefusal {
             refused(error)
         } else if (error as? IOError)?.errnoCode == ETIMEDOUT {
@@ -191,13 +222,13 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         failure.phase = .securing
         failure.evidence = .neverSent
         failure.isLastingRefusal = true
-        guard exchange != nil else { return }
+        guard owner != nil else { return }
         tell(.failed(failure))
         end()
     }
 
     private func closed() {
-        guard exchange != nil else { return }
+        guard owner != nil else { return }
         if decoder.endsWithConnection, !isCut {
             tell(.end(trailers: nil))
             return end()
@@ -208,7 +239,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     // MARK: The response
 
     private func decode(_ context: ChannelHandlerContext) throws(FramingError) {
-        while exchange != nil, let event = try decoder.next(&input) {
+        while owner != nil, let event = try decoder.next(&input) {
             switch event {
             case .head(let head): take(head, context)
             case .body(let bytes):
@@ -249,28 +280,26 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func handOver(_ head: ResponseHead, _ context: ChannelHandlerContext) {
-        guard let exchange else { return }
-        self.exchange = nil
+        guard let owner else { return }
+        self.owner = nil
         peerCheck?.cancel()
-        let far = TunnelRelay(deadPeer: attempt.request.timeouts.deadPeer)
-        do {
-            try context.pipeline.syncOperations.addHandler(far)
-        } catch {
-            self.exchange = exchange
-            return fail(FailureReason(.proxyInternalError, "The connection could not become a tunnel."))
-        }
         let rest = input
         input = ByteBuffer()
-        exchange.client?.response.switchProtocols(head, to: far, context.channel, rest: rest, of: exchange)
+        do {
+            try owner.switched(head, context.channel, rest)
+        } catch {
+            self.owner = owner
+            return fail(FailureReason(.proxyInternalError, "The connection could not become a tunnel."))
+        }
         context.pipeline.syncOperations.removeHandler(self, promise: nil)
     }
 
     // MARK: The end
 
-    private func tell(_ event: UpstreamEvent) { exchange?.receive(event, of: attempt) }
+    private func tell(_ event: UpstreamEvent) { owner?.receiver.receive(event, of: attempt) }
 
     private func fail(_ reason: FailureReason) {
-        guard exchange != nil else { return }
+        guard owner != nil else { return }
         tell(.failed(failure(reason)))
         end()
     }
@@ -292,9 +321,9 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     private func end() {
         startTimeout(nil)
         peerCheck?.cancel()
-        exchange?.client?.connection?.flushNow()
-        if exchange?.run.handshake === self { exchange?.run.handshake = nil }
-        exchange = nil
+        owner?.batchEnded()
+        owner?.ended(self)
+        owner = nil
         channel?.close(promise: nil)
         channel = nil
     }

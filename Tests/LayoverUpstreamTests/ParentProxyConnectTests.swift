@@ -1,9 +1,10 @@
 import LayoverCore
+import LayoverEngine
 import NIOCore
 import NIOEmbedded
 import Testing
 
-@testable import LayoverEngine
+@testable import LayoverOrigin
 
 /// CONNECT to a parent proxy whose response is played byte for byte.
 @Suite struct ParentProxyConnectTests {
