@@ -60,6 +60,9 @@ package final class OriginConnecting: ChannelInboundHandler, RemovableChannelHan
         steps = Self.steps(for: request)
     }
 
+    /// Whether a connection that was dialled for a request is not ready as it is.
+    static func isNeeded(for request: UpstreamRequest) -> Bool { !steps(for: request).isEmpty }
+
     private static func steps(for request: UpstreamRequest) -> [Step] {
         var steps: [Step] = []
         if let parentProxy = request.parentProxy, request.parentProxyUse == .reach {
@@ -78,12 +81,15 @@ package final class OriginConnecting: ChannelInboundHandler, RemovableChannelHan
                 guard self.ended != nil else { return channel.close(promise: nil) }
                 self.channel = channel
                 self.proceed()
-            case .failure: self.lost()
+            case .failure(let error): self.fail(.lostBeforeSending(error, remoteAddress: socket.remoteAddress))
             }
         }
     }
 
-    /// The connection is not wanted any more. The outcome is a failure, and is told once the call has returned.
+    /// Closes the connection. There is no outcome.
+    func abandon() { end() }
+
+    /// Closes the connection. The outcome is a failure, which is told once the call has returned.
     package func cancel() {
         guard let ended else { return }
         end()
@@ -209,7 +215,9 @@ package final class OriginConnecting: ChannelInboundHandler, RemovableChannelHan
             case .secureParentProxy?, .secureOrigin?: true
             case .connect?, nil: false
             }
-        return Failure(.closedOnceOpen, phase: isSecuring ? .securing : .connecting, evidence: .neverSent, remoteAddress: remoteAddress)
+        var failure = Failure.lostBeforeSending(nil, remoteAddress: remoteAddress)
+        if isSecuring { failure.phase = .securing }
+        return failure
     }
 
     private func fail(_ failure: Failure) {
@@ -226,4 +234,10 @@ package final class OriginConnecting: ChannelInboundHandler, RemovableChannelHan
         channel?.close(promise: nil)
         channel = nil
     }
+}
+
+extension AttemptTimeouts {
+    /// When the connection of an attempt that begins now must be ready: name, TCP, TLS with a parent proxy, CONNECT and TLS with the origin
+    /// included.
+    package func readyBy(from now: NIODeadline) -> NIODeadline { now + TimeAmount(connect) }
 }

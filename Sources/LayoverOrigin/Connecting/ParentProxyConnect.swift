@@ -74,10 +74,8 @@ final class ParentProxyConnect: ChannelInboundHandler, RemovableChannelHandler {
         guard answered != nil else { return context.close(promise: nil) }
         guard !hasAsked else { return }
         hasAsked = true
-        let authority = origin.authority
-        var head = ByteBuffer(string: "CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n")
-        if let authorization = parentProxy.authorization { head.writeString("Proxy-Authorization: \(authorization)\r\n") }
-        head.writeString("\r\n")
+        var head = ByteBuffer()
+        RequestHeadWriter.writeConnect(to: origin, through: parentProxy, into: &head)
         decoder.reset(isHeadRequest: false, isConnect: true)
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
         timeout = context.eventLoop.scheduleTask(deadline: readyBy) { bound.value.timedOut() }

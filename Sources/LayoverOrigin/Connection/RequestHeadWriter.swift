@@ -1,8 +1,9 @@
+import LayoverCore
 import LayoverEngine
 import LayoverHTTP
 import NIOCore
 
-/// Writes the head of a request as it goes to its origin (RFC 9112 section 3).
+/// Writes the heads of all requests that are sent without libcurl (RFC 9112 section 3): plain ones, upgrades, and CONNECT.
 enum RequestHeadWriter {
     /// What the fields say about the connection.
     struct Findings {
@@ -12,10 +13,7 @@ enum RequestHeadWriter {
 
     static func write(_ request: UpstreamRequest, into out: inout ByteBuffer) -> Findings {
         out.reserveCapacity(minimumWritableBytes: request.fields.byteCount * 2 + request.target.utf8.count + request.host.utf8.count + 128)
-        out.writeString(request.method)
-        out.writeInteger(UInt8(ascii: " "))
-        if request.parentProxy == nil { out.writeString(request.target) } else { out.writeString(request.wireTarget) }
-        out.writeStaticString(" HTTP/1.1\r\n")
+        writeLine(request.method, request.parentProxy == nil ? request.target : request.wireTarget, into: &out)
         var findings = Findings()
         let hasBody = request.framing != .none && request.framing != .length(0)
         request.writeFields(into: &out) { line in
@@ -28,9 +26,29 @@ enum RequestHeadWriter {
             }
             return true
         }
-        if let authorization = request.parentProxyAuthorization { out.writeString("Proxy-Authorization: \(authorization)\r\n") }
-        out.writeStaticString("\r\n")
+        end(authorization: request.parentProxyAuthorization, into: &out)
         return findings
+    }
+
+    /// Writes the request for a connection to an origin (RFC 9110 section 9.3.6).
+    static func writeConnect(to origin: Origin, through parentProxy: ParentProxy, into out: inout ByteBuffer) {
+        let authority = origin.authority
+        writeLine("CONNECT", authority, into: &out)
+        out.writeString("Host: \(authority)\r\n")
+        end(authorization: parentProxy.authorization, into: &out)
+    }
+
+    private static func writeLine(_ method: String, _ target: String, into out: inout ByteBuffer) {
+        out.writeString(method)
+        out.writeInteger(UInt8(ascii: " "))
+        out.writeString(target)
+        out.writeStaticString(" HTTP/1.1\r\n")
+    }
+
+    /// - Parameter authorization: For the parent proxy that gets the request. Nil: it gets none.
+    private static func end(authorization: String?, into out: inout ByteBuffer) {
+        if let authorization { out.writeString("Proxy-Authorization: \(authorization)\r\n") }
+        out.writeStaticString("\r\n")
     }
 
     private static func bindsConnection(_ authorization: UnsafeRawBufferPointer) -> Bool {

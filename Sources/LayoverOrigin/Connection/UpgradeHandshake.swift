@@ -86,13 +86,15 @@ package final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHan
         do {
             try channel.pipeline.syncOperations.addHandler(self)
         } catch {
-            return fail(closedReason)
+            return fail(.lost(nil))
         }
-        guard channel.isActive else { return fail(closedReason) }
+        guard channel.isActive else { return fail(.lost(nil)) }
         guard rest.readableBytes == 0 else {
-            return fail(FailureReason(.httpProtocolError, "The origin sent bytes before the request."))
+            return fail(.other(FailureReason(.httpProtocolError, "The origin sent bytes before the request.")))
         }
-        let head = requestHead
+        var head = ByteBuffer()
+        // The connection carries nothing else, so it does not matter whether the request authenticates it.
+        _ = RequestHeadWriter.write(attempt.request, into: &head)
         // The channel does not report how many bytes the kernel took before a write failed, so all of them count.
         sentByteCount = head.readableBytes
         attempt.hasBegunSending.store(true, ordering: .releasing)
@@ -112,7 +114,7 @@ package final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHan
         timeout = eventLoop.scheduleTask(in: TimeAmount(limit)) { bound.value.timedOut() }
     }
 
-    private func timedOut() { fail(isAnswered ? .bodyStalled : .noResponseInTime) }
+    private func timedOut() { fail(.timedOut) }
 
     // MARK: The connection
 
@@ -129,7 +131,7 @@ package final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHan
         options.getTCPInfo().assumeIsolated().whenSuccess { info in
             guard self.owner != nil else { return }
             if self.peerSilence.isDead(.init(info), now: now, limit: self.attempt.request.timeouts.deadPeer) {
-                return self.fail(.nothingAcknowledged(isSent: true))
+                return self.fail(.lost(IOError(errnoCode: ETIMEDOUT, reason: "the peer is dead")))
             }
             self.schedulePeerCheck()
         }
@@ -138,21 +140,13 @@ package final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHan
     /// The network has changed. Ends the attempt if the address of this machine that the connection uses is gone.
     package func endIfAddressIsGone() {
         guard let owner, let address = channel?.localAddress, owner.isAddressGone(address) else { return }
-        fail(.localAddressGone(isAnswered: isAnswered))
-    }
-
-    private var requestHead: ByteBuffer {
-        let request = attempt.request
-        var out = ByteBuffer(string: "\(request.method) \(request.target) HTTP/1.1\r\n")
-        request.writeFields(into: &out)
-        out.writeString("\r\n")
-        return out
+        fail(.addressGone)
     }
 
     /// The response is not wanted any more. The owner is told what is known of the request once the call has returned.
     package func cancel() {
         guard let owner else { return }
-        let (failure, attempt) = (failure(.abortedByProxy), attempt)
+        let (failure, attempt) = (Failure.judged(.cancelled, progress: progress), attempt)
         self.owner = nil
         end()
         let bound = NIOLoopBound(owner.receiver, eventLoop: eventLoop)
@@ -178,7 +172,7 @@ package final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHan
         do throws(FramingError) {
             try decode(context)
         } catch {
-            fail(FailureReason(error, isInHead: !isAnswered))
+            fail(.malformed(error, isInHead: !isAnswered))
         }
     }
 
@@ -204,27 +198,8 @@ package final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHan
 
     /// A reset: what ends with the connection has not ended then.
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if let error = error as? TLSError, error.isLastingRefusal {
-            refused(error)
-        } else if (error as? IOError)?.errnoCode == ETIMEDOUT {
-            // The peer answered no probe of the kernel (tcp(7)).
-            fail(.nothingAcknowledged(isSent: true))
-        } else {
-            fail(closedReason)
-        }
+        if let error = error as? TLSError { fail(.notSecured(error)) } else { fail(.lost(error)) }
         context.fireErrorCaught(error)
-    }
-
-    /// By TLS 1.3 the origin may refuse Layover's part of the handshake after the request was sent. The attempt counts as `neverSent`.
-    private func refused(_ error: TLSError) {
-        let (kind, message) = error.handshakeFailure()
-        var failure = failure(FailureReason(kind, message))
-        failure.phase = .securing
-        failure.evidence = .neverSent
-        failure.isLastingRefusal = true
-        guard owner != nil else { return }
-        tell(.failed(failure))
-        end()
     }
 
     private func closed() {
@@ -233,7 +208,7 @@ package final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHan
             tell(.end(trailers: nil))
             return end()
         }
-        fail(closedReason)
+        fail(.lost(nil))
     }
 
     // MARK: The response
@@ -256,7 +231,7 @@ package final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHan
         if head.isInterim { return tell(.interim(head)) }
         startTimeout(nil)
         noteFacts()
-        if head.status == 101 { return Self.agrees(head) ? handOver(head, context) : fail(.otherProtocol) }
+        if head.status == 101 { return Self.agrees(head) ? handOver(head, context) : fail(.other(.otherProtocol)) }
         isAnswered = true
         tell(.head(head, sendings: 1))
     }
@@ -289,7 +264,7 @@ package final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHan
             try owner.switched(head, context.channel, rest)
         } catch {
             self.owner = owner
-            return fail(FailureReason(.proxyInternalError, "The connection could not become a tunnel."))
+            return fail(.other(FailureReason(.proxyInternalError, "The connection could not become a tunnel.")))
         }
         context.pipeline.syncOperations.removeHandler(self, promise: nil)
     }
@@ -298,22 +273,17 @@ package final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHan
 
     private func tell(_ event: UpstreamEvent) { owner?.receiver.receive(event, of: attempt) }
 
-    private func fail(_ reason: FailureReason) {
+    private func fail(_ cause: FailureCause) {
         guard owner != nil else { return }
-        tell(.failed(failure(reason)))
+        tell(.failed(.judged(cause, progress: progress)))
         end()
     }
 
-    /// The reason where the connection ended too early.
-    private var closedReason: FailureReason {
-        sentByteCount == 0 ? .closedBeforeSending : .closed(hasBegun: hasBegunResponse)
-    }
-
-    private func failure(_ reason: FailureReason) -> Failure {
-        let isSent = sentByteCount > 0
-        return Failure(
-            reason, phase: isAnswered ? .receiving : isSent ? .awaitingResponse : .sending,
-            evidence: isAnswered ? .answered : isSent ? .maybeApplied : .neverSent, bytesSent: Int64(sentByteCount),
+    /// The key `http2` helps no upgrade, so the failure must not name it: TLS with the origin does not count here.
+    private var progress: DirectProgress {
+        DirectProgress(
+            isSecuring: false, isOriginSecure: false, bytesSent: Int64(sentByteCount), mayHaveSentMore: false, isSent: sentByteCount > 0,
+            hasBegunResponse: hasBegunResponse, isAnswered: isAnswered, isResponseOver: false, isReused: false,
             localAddress: localAddress, remoteAddress: remoteAddress)
     }
 

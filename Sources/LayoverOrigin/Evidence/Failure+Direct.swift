@@ -42,6 +42,7 @@ extension Failure {
                 .connectionTerminated,
                 "The origin answered with status \(status), but closed the connection before it had received the whole request.")
         case .lost(let error): lost(error, progress)
+        case .other(let reason): reason
         }
     }
 

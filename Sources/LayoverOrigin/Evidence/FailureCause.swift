@@ -1,3 +1,4 @@
+import LayoverCore
 import LayoverHTTP
 import LayoverTLS
 
@@ -21,4 +22,6 @@ enum FailureCause {
     case cut(status: Int, any Error)
     /// The connection ended, by this error. Nil: the origin closed the connection.
     case lost((any Error)?)
+    /// Anything else, in the words of the one exchange that can meet it.
+    case other(FailureReason)
 }

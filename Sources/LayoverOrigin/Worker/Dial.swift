@@ -9,8 +9,8 @@ final class Dial: UpstreamReceiver {
     private let worker: DirectWorker
     /// The dialler's part of it. Nil once it has ended.
     private var dialled: UpstreamAttempt?
-    /// Not nil while the parent proxy is asked for the connection to the origin.
-    private var asking: ParentProxyConnect?
+    /// Not nil while the dialled connection is made ready.
+    private var connecting: OriginConnecting?
     private var isCancelled = false
     /// When the connection must be ready, TLS included.
     private let readyBy: NIODeadline
@@ -18,7 +18,7 @@ final class Dial: UpstreamReceiver {
     init(for attempt: UpstreamAttempt, on worker: DirectWorker) {
         self.attempt = attempt
         self.worker = worker
-        readyBy = worker.eventLoop.now + TimeAmount(attempt.request.timeouts.connect)
+        readyBy = attempt.request.timeouts.readyBy(from: worker.eventLoop.now)
     }
 
     func begin() {
@@ -33,9 +33,9 @@ final class Dial: UpstreamReceiver {
     func cancel() {
         isCancelled = true
         if let dialled { worker.dialler.cancel(dialled) }
-        guard let asking else { return }
-        self.asking = nil
-        asking.cancel()
+        guard let connecting else { return }
+        self.connecting = nil
+        connecting.abandon()
         end(with: .abortedByProxy)
     }
 
@@ -43,7 +43,7 @@ final class Dial: UpstreamReceiver {
         switch event {
         case .dialled(let socket):
             self.dialled = nil
-            open(socket)
+            open(socket, for: dialled.request)
         case .failed(let failure):
             self.dialled = nil
             end(with: failure)
@@ -51,15 +51,13 @@ final class Dial: UpstreamReceiver {
         }
     }
 
-    private func open(_ socket: DialledSocket) {
+    private func open(_ socket: DialledSocket, for dial: UpstreamRequest) {
         guard !isCancelled else {
             socket.close()
             return end(with: .abortedByProxy)
         }
         let connection = DirectConnection(socket, to: attempt.request, on: worker)
-        if let parentProxy = attempt.request.parentProxy, attempt.request.dial.parentProxyUse == .reach {
-            return ask(parentProxy, on: socket, for: connection)
-        }
+        if OriginConnecting.isNeeded(for: dial) { return makeReady(connection, on: socket, for: dial) }
         socket.openChannel(on: worker.eventLoop, handler: connection) { result in
             switch result {
             case .success: self.opened(connection)
@@ -68,22 +66,18 @@ final class Dial: UpstreamReceiver {
         }
     }
 
-    private func ask(_ parentProxy: ParentProxy, on socket: DialledSocket, for connection: DirectConnection) {
-        let asking = ParentProxyConnect(
-            to: attempt.request.origin, through: parentProxy, remoteAddress: socket.remoteAddress, readyBy: readyBy
-        ) { outcome in self.answered(outcome, for: connection) }
-        self.asking = asking
-        socket.openChannel(on: worker.eventLoop, handler: asking) { result in
-            guard case .failure(let error) = result, self.asking != nil else { return }
-            self.asking = nil
-            self.end(with: self.lost(error, remoteAddress: socket.remoteAddress))
-        }
+    private func makeReady(_ connection: DirectConnection, on socket: DialledSocket, for dial: UpstreamRequest) {
+        let connecting = OriginConnecting(
+            for: dial, on: worker.eventLoop, tls: worker.options.tls, sessions: worker.tlsSessions, readyBy: readyBy
+        ) { _, outcome in self.isReady(outcome, for: connection) }
+        self.connecting = connecting
+        connecting.begin(on: socket)
     }
 
-    private func answered(_ outcome: ParentProxyConnect.Outcome, for connection: DirectConnection) {
-        asking = nil
+    private func isReady(_ outcome: OriginConnecting.Outcome, for connection: DirectConnection) {
+        connecting = nil
         switch outcome {
-        case .open(let channel, let rest):
+        case .ready(let channel, let rest):
             do {
                 try channel.pipeline.syncOperations.addHandler(connection)
             } catch {
@@ -92,7 +86,6 @@ final class Dial: UpstreamReceiver {
             }
             opened(connection, rest: rest)
         case .failed(let failure): end(with: failure)
-        case .lost: end(with: lost(nil, remoteAddress: connection.remoteAddress).closedByParentProxy)
         }
     }
 

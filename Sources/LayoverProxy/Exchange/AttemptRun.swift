@@ -56,7 +56,7 @@ final class AttemptRun {
         self.attempt = attempt
         if isShown { show() }
         if isTimed { startedAt = loop.wallSeconds }
-        if attempt.request.purpose != .transfer { readyBy = loop.eventLoop.now + TimeAmount(attempt.request.timeouts.connect) }
+        if attempt.request.purpose != .transfer { readyBy = attempt.request.timeouts.readyBy(from: loop.eventLoop.now) }
         worker?.start(attempt)
     }
 
