@@ -19,7 +19,6 @@ ON_LIST = {
     "LayoverUpstream.Transfer": 11,
     "LayoverHTTP.RequestHead": 6,
     "LayoverProxy.Exchange": 8,
-    "LayoverOrigin.DirectConnection": 6,
     "LayoverCore.TicketRecord": 5,
     "Retry.DelaySchedule": 5,
 }

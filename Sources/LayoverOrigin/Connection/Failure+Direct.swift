@@ -1,11 +1,73 @@
 import LayoverCore
 import LayoverEngine
+import LayoverHTTP
 import LayoverTLS
 import NIOCore
 
 #if canImport(Glibc)
 import Glibc
 #endif
+
+/// Why an attempt on a connection came to nothing.
+enum FailureCause {
+    /// The loop asked for it, or the worker shuts down.
+    case cancelled
+    /// The client's body will never be complete.
+    case bodyBrokenOff
+    /// `connect` has passed during the TLS handshake, or `firstByte`, `idle` or `restStallMax` has passed.
+    case timedOut
+    /// The permit to send was refused, because the store could not record the attempt. Nothing was sent.
+    case notMarked
+    /// TLS was not made, or broke.
+    case notSecured(TLSError)
+    /// The response breaks the rules of HTTP/1.
+    case malformed(FramingError, isInHead: Bool)
+    /// The address of this machine that the connection used is gone.
+    case addressGone
+    /// A success came, but the connection ended before the kernel had taken all of the request.
+    case cut(status: Int, any Error)
+    /// The connection ended, by this error. Nil: the origin closed the connection.
+    case lost((any Error)?)
+    /// Anything else, in the words of the one exchange that can meet it.
+    case other(FailureReason)
+}
+
+/// How far an attempt got on its connection.
+struct DirectProgress {
+    /// Whether TLS was being made.
+    var isSecuring: Bool
+    /// Whether the connection has TLS with the origin itself.
+    var isOriginSecure: Bool
+    /// Bytes of the request, head and body, that the kernel has taken.
+    var bytesSent: Int64
+    /// Whether bytes were left to the channel, which does not tell how many it sent before it broke.
+    var mayHaveSentMore: Bool
+    /// Whether the kernel has taken all of the request.
+    var isSent: Bool
+    /// Whether some byte of a response came.
+    var hasBegunResponse: Bool
+    /// True if the final head came and was passed on. A withheld head does not count.
+    var isAnswered: Bool
+    /// Whether all of the response came before the request was sent.
+    var isResponseOver: Bool
+    /// Whether the connection had carried an earlier attempt.
+    var isReused: Bool
+    var localAddress: String?
+    var remoteAddress: String?
+
+    /// `neverSent` only where no byte can have left: the count is the kernel's own.
+    var evidence: Evidence {
+        if isAnswered { return .answered }
+        return bytesSent > 0 || mayHaveSentMore ? .maybeApplied : .neverSent
+    }
+
+    var phase: FailurePhase {
+        if isSecuring { return .securing }
+        if isResponseOver { return .sending }
+        if isAnswered { return .receiving }
+        return isSent ? .awaitingResponse : .sending
+    }
+}
 
 // From the cause of an end and the progress before it to a failure with evidence. Pure.
 
