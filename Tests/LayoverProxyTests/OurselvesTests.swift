@@ -136,6 +136,17 @@ struct OurselvesTests {
         }
     }
 
+    @Test func tunnelWithTheProxysOwnViaIsALoop() async throws {
+        try await withProxy { proxy in
+            let answer = try await proxy.answer(
+                to: "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test:443\r\nVia: 1.1 layover-0a1b2c3d, 1.1 b\r\n\r\n")
+            #expect(answer.status == 502)
+            #expect(answer.member("kind") == "proxy_loop_detected")
+            #expect(answer["Proxy-Status"]?.contains("error=proxy_loop_detected") == true)
+            #expect(proxy.upstream.startedCount == 0)
+        }
+    }
+
     @Test(arguments: [
         "127.0.0.1", "localhost", "LOCALHOST", "localhost.", "127.1", "0x7f000001", "2130706433", "0177.1", "0", "0.0.0.0",
         "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::]", "x.localhost",

@@ -14,9 +14,9 @@ struct ParentProxyTunnelTests {
 
         var request: String {
             switch self {
-            case .tunnel: "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test:443\r\n\r\n"
+            case .tunnel: "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test:443\r\nVia: 1.0 a\r\n\r\n"
             case .upgrade:
-                "GET http://o.test/chat HTTP/1.1\r\nHost: o.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                "GET http://o.test/chat HTTP/1.1\r\nHost: o.test\r\nVia: 1.0 a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
                     + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
             }
         }
@@ -78,7 +78,8 @@ struct ParentProxyTunnelTests {
             let end = try FarEnd()
             let far = try await end.client(tls: scheme == .https ? identity.server : nil)
             attempt.deliver([.dialled(end.dialled())])
-            #expect(try await head(from: far) == "CONNECT \(way.authority) HTTP/1.1\r\nHost: \(way.authority)\r\n\r\n")
+            let lines = ["CONNECT \(way.authority) HTTP/1.1", "Host: \(way.authority)", "Via: 1.0 a, 1.1 layover-0a1b2c3d", "", ""]
+            #expect(try await head(from: far) == lines.joined(separator: "\r\n"))
             try await test(proxy, near, far)
         }
     }

@@ -1,5 +1,6 @@
 import LayoverCore
 import LayoverEngine
+import LayoverHTTP
 import NIOCore
 import NIOEmbedded
 import Testing
@@ -17,11 +18,11 @@ import Testing
         let outcomes: Outcomes
         let connect: ParentProxyConnect
 
-        init(_ parentProxy: ParentProxy = ParentProxy(scheme: .http, host: "p.test")) throws {
+        init(_ parentProxy: ParentProxy = ParentProxy(scheme: .http, host: "p.test"), fields: RequestFields = [:]) throws {
             let (channel, outcomes) = (EmbeddedChannel(), Outcomes())
             let connect = ParentProxyConnect(
-                to: Origin(scheme: .tunnel, host: "o.test", port: 443), through: parentProxy, remoteAddress: "192.0.2.1",
-                readyBy: channel.eventLoop.now + .seconds(1)
+                to: Origin(scheme: .tunnel, host: "o.test", port: 443), through: parentProxy, fields: fields,
+                remoteAddress: "192.0.2.1", readyBy: channel.eventLoop.now + .seconds(1)
             ) { outcomes.all.append($0) }
             (self.channel, self.outcomes, self.connect) = (channel, outcomes, connect)
             try channel.pipeline.syncOperations.addHandler(connect)
@@ -46,6 +47,13 @@ import Testing
         let bench = try Bench(ParentProxy(scheme: .http, host: "p.test", user: "me", password: "word"))
         let head = try #require(try bench.channel.readOutbound(as: ByteBuffer.self))
         let lines = ["CONNECT o.test:443 HTTP/1.1", "Host: o.test:443", "Proxy-Authorization: Basic bWU6d29yZA==", "", ""]
+        #expect(String(buffer: head) == lines.joined(separator: "\r\n"))
+    }
+
+    @Test func viaOfTheRequestIsItsOnlyFieldInTheRequest() throws {
+        let bench = try Bench(fields: ["Authorization": "s", "VIA": "1.0 a, 1.1 layover-0a1b2c3d", "Via-X": "1", "Cookie": "s"])
+        let head = try #require(try bench.channel.readOutbound(as: ByteBuffer.self))
+        let lines = ["CONNECT o.test:443 HTTP/1.1", "Host: o.test:443", "VIA: 1.0 a, 1.1 layover-0a1b2c3d", "", ""]
         #expect(String(buffer: head) == lines.joined(separator: "\r\n"))
     }
 

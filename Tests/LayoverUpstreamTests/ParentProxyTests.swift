@@ -60,6 +60,23 @@ struct ParentProxyTests {
         }
     }
 
+    @Test(arguments: [["X-Secret: 1", "Via: 1.0 a, 1.1 layover-0a1b2c3d"], ["X-Secret: 1"]])
+    func connectCarriesTheViaFieldOfItsRequest(fields: [String]) async throws {
+        let parentProxy = try MisbehavingOrigin { connection in
+            guard connection.readHead() != nil else { return }
+            connection.write("HTTP/1.1 403 X\r\n\r\n")
+        }
+        defer { parentProxy.stop() }
+        let rig = try UpstreamRig()
+        var request = rig.request("GET", port: 443, scheme: .https, host: "o.test", fields: fields)
+        request.parentProxy = ParentProxy(scheme: .http, host: "127.0.0.1", port: parentProxy.port)
+        _ = await rig.send(request)
+        try await rig.stop()
+        #expect(parentProxy.count(of: "CONNECT o.test:443 HTTP/1.1\r\n") == 1)
+        #expect(parentProxy.count(of: "\r\nVia: 1.0 a, 1.1 layover-0a1b2c3d\r\n") == fields.count - 1)
+        #expect(parentProxy.count(of: "X-Secret") == 0, "the fields of the request are for the origin")
+    }
+
     /// libcurl takes an interim response for the final one.
     @Test func interimResponseIsFollowedByTheFinalOne() async throws {
         let failure = try await Self.failure(answer: "HTTP/1.1 103 X\r\n\r\nHTTP/1.1 403 X\r\n\r\n", closes: false)

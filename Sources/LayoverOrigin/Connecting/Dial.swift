@@ -116,10 +116,12 @@ final class Dial: UpstreamReceiver {
 }
 
 extension UpstreamRequest {
-    /// Opens a connection for this request.
+    /// Opens a connection for this request. Only its `Via` is for a parent proxy that is asked for the connection.
     fileprivate var dial: UpstreamRequest {
-        UpstreamRequest(
-            purpose: .dial, origin: origin, method: "CONNECT", target: origin.authority, host: origin.authority, fields: [:],
+        var via = RequestFields()
+        if parentProxyUse == .tunnel { for field in fields where field.isNamed("via") { via.append(field) } }
+        return UpstreamRequest(
+            purpose: .dial, origin: origin, method: "CONNECT", target: origin.authority, host: origin.authority, fields: via,
             mayBeSentTwice: true, timeouts: timeouts, allowAddresses: allowAddresses, parentProxy: parentProxy)
     }
 }

@@ -129,7 +129,7 @@ package final class OriginConnecting: ChannelInboundHandler, RemovableChannelHan
 
     private func connect(through parentProxy: ParentProxy, _ channel: any Channel) {
         let asking = ParentProxyConnect(
-            to: request.origin, through: parentProxy, remoteAddress: remoteAddress, readyBy: readyBy
+            to: request.origin, through: parentProxy, fields: request.fields, remoteAddress: remoteAddress, readyBy: readyBy
         ) { outcome in self.answered(outcome) }
         self.asking = asking
         do {

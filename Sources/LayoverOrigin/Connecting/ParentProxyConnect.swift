@@ -24,6 +24,7 @@ final class ParentProxyConnect: ChannelInboundHandler, RemovableChannelHandler {
 
     private let origin: Origin
     private let parentProxy: ParentProxy
+    private let fields: RequestFields
     private let remoteAddress: String?
     private let readyBy: NIODeadline
     /// Nil once it was called, or the caller has cancelled.
@@ -36,14 +37,16 @@ final class ParentProxyConnect: ChannelInboundHandler, RemovableChannelHandler {
     private var input = ByteBuffer()
 
     /// - Parameters:
+    ///   - fields: The fields of the request that the connection is for. CONNECT carries their `Via`.
     ///   - remoteAddress: Address of the parent proxy, for the failure.
     ///   - readyBy: When the response must be complete.
     init(
-        to origin: Origin, through parentProxy: ParentProxy, remoteAddress: String?, readyBy: NIODeadline,
+        to origin: Origin, through parentProxy: ParentProxy, fields: RequestFields, remoteAddress: String?, readyBy: NIODeadline,
         answered: @escaping (Outcome) -> Void
     ) {
         self.origin = origin
         self.parentProxy = parentProxy
+        self.fields = fields
         self.remoteAddress = remoteAddress
         self.readyBy = readyBy
         self.answered = answered
@@ -75,7 +78,7 @@ final class ParentProxyConnect: ChannelInboundHandler, RemovableChannelHandler {
         guard !hasAsked else { return }
         hasAsked = true
         var head = ByteBuffer()
-        RequestHeadWriter.writeConnect(to: origin, through: parentProxy, into: &head)
+        RequestHeadWriter.writeConnect(to: origin, through: parentProxy, fields: fields, into: &head)
         decoder.reset(isHeadRequest: false, isConnect: true)
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
         timeout = context.eventLoop.scheduleTask(deadline: readyBy) { bound.value.timedOut() }

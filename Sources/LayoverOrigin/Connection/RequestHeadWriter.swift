@@ -31,10 +31,16 @@ enum RequestHeadWriter {
     }
 
     /// Writes the request for a connection to an origin (RFC 9110 section 9.3.6).
-    static func writeConnect(to origin: Origin, through parentProxy: ParentProxy, into out: inout ByteBuffer) {
+    ///
+    /// - Parameter fields: The fields of the request that the connection is for. Only `Via` is written: with it, proxies that name each
+    ///   other as parent proxies notice the loop (RFC 9110 section 7.6.3).
+    static func writeConnect(
+        to origin: Origin, through parentProxy: ParentProxy, fields: RequestFields, into out: inout ByteBuffer
+    ) {
         let authority = origin.authority
         writeLine("CONNECT", authority, into: &out)
         out.writeString("Host: \(authority)\r\n")
+        fields.writeLines(into: &out) { isNamed("via:", $0) }
         end(authorization: parentProxy.authorization, into: &out)
     }
 

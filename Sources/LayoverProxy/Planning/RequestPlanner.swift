@@ -137,9 +137,12 @@ final class RequestPlanner {
         let route = matchingRoute(head, address, "/")
         try refuseOwn(address.origin, allow: route?.allowAddresses ?? [])
         let repeatability = Repeatability(.dial, method: "CONNECT")
+        // For a parent proxy that is asked for the tunnel. No other field of CONNECT goes on.
+        var fields = RequestFields()
+        head.writeVia(into: &fields, own: viaToken)
         let request = UpstreamRequest(
             purpose: repeatability.purpose, origin: address.origin, method: repeatability.method,
-            target: address.origin.authority, host: address.host, fields: [:],
+            target: address.origin.authority, host: address.host, fields: fields,
             mayBeSentTwice: repeatability.mayBeSentTwice, timeouts: timeouts(of: route),
             allowAddresses: route?.allowAddresses ?? [], parentProxy: parentProxy(for: address.origin, by: route?.name))
         let wish = try wish(of: head)

@@ -54,6 +54,23 @@ struct FieldList {
         return nodes.baseAddress
     }
 
+    /// Fills the list with the Via field of a request, for the CONNECT to its parent proxy (CURLOPT_PROXYHEADER).
+    ///
+    /// - Returns: The first node, valid until the next call. Nil: the request has no such field.
+    mutating func fillVia(of fields: RequestFields) -> UnsafeMutablePointer<curl_slist>? {
+        nodeCount = 0
+        byteCount = 0
+        reserve(bytes: fields.byteCount + 1)
+        for field in fields where field.isNamed("via") {
+            field.line.withUnsafeReadableBytes { write($0) }
+            writeTerminator()
+        }
+        addLines(fieldsStart: 0, passesExpect: false)
+        guard nodeCount > 0 else { return nil }
+        nodes[nodeCount - 1].next = nil
+        return nodes.baseAddress
+    }
+
     // MARK: Parts
 
     private static let noExpect: StaticString = "Expect:"

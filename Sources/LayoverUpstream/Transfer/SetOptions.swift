@@ -16,6 +16,8 @@ struct SetOptions {
     var endpoint: Origin?
     /// The parent proxy that opens a tunnel to the origin. A parent proxy that forwards the request is the `peer`.
     var tunnelProxy: ParentProxy?
+    /// Whether CONNECT to the parent proxy carries fields of the request.
+    var hasConnectFields = false
     var isDial = false
     var shape: Shape?
     var target = ""

@@ -71,6 +71,7 @@ extension Transfer {
         let request = attempt.request
         setPeer(request)
         setTunnelProxy(request)
+        setConnectFields(request)
         setShape(request)
         let target = request.wireTarget
         if setOptions.target != target {
@@ -167,6 +168,22 @@ extension Transfer {
         let hasCredentials = proxy?.hasCredentials == true
         layover_set_string(easy, CURLOPT_PROXYUSERNAME, hasCredentials ? proxy?.user : nil)
         layover_set_string(easy, CURLOPT_PROXYPASSWORD, hasCredentials ? proxy?.password.revealed : nil)
+    }
+
+    /// CONNECT carries the Via field of the request that it is for, so that proxies that name each other notice the loop.
+    ///
+    /// libcurl keeps the pointer to the list, which changes with each request.
+    private func setConnectFields(_ request: UpstreamRequest) {
+        guard request.parentProxyUse == .tunnel, request.parentProxy?.speaksHTTP == true else {
+            guard setOptions.hasConnectFields else { return }
+            setOptions.hasConnectFields = false
+            layover_set_list(easy, CURLOPT_PROXYHEADER, nil)
+            return
+        }
+        setOptions.hasConnectFields = true
+        var list = connectFieldList ?? FieldList()
+        layover_set_list(easy, CURLOPT_PROXYHEADER, list.fillVia(of: request.fields))
+        connectFieldList = list
     }
 
     private func setShape(_ request: UpstreamRequest) {

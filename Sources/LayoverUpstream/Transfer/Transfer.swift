@@ -30,6 +30,8 @@ final class Transfer {
     // Options as they were set last.
     var setOptions = SetOptions()
     var fieldList = FieldList()
+    /// The fields of CONNECT to a parent proxy. Nil until such a request comes.
+    var connectFieldList: FieldList?
     var resolveEntry = ResolveEntry()
     /// What the host of the endpoint is; belongs to `setOptions.endpoint`.
     var hostName = HostName.impossible
@@ -68,6 +70,7 @@ final class Transfer {
     deinit {
         curl_easy_cleanup(easy)
         fieldList.deallocate()
+        connectFieldList?.deallocate()
         resolveEntry.deallocate()
         errorText.deallocate()
     }
