@@ -123,6 +123,21 @@ import Testing
         }
     }
 
+    private static let waits: [(String, Int?)] = [
+        ("503 X\r\nRetry-After: 120", 120), ("429 X\r\nRetry-After: 1", 1), ("503 X", nil), ("403 X\r\nRetry-After: 120", nil),
+        ("503 X\r\nDate: Fri, 27 Nov 2026 02:00:00 GMT\r\nRetry-After: Fri, 27 Nov 2026 02:00:30 GMT", 30),
+        ("503 X\r\nRetry-After: soon", nil),
+    ]
+
+    @Test(arguments: waits)
+    func waitThatTheResponseAsksForIsInTheFailure(response: String, seconds: Int?) throws {
+        let bench = try Bench()
+        try bench.play("HTTP/1.1 \(response)\r\n\r\n", by: 1_000)
+        let failure = try #require(bench.failure)
+        #expect(failure.retryAfter == seconds.map { Duration.seconds($0) })
+        #expect(failure.evidence == .neverSent)
+    }
+
     @Test(arguments: ["", "HTTP/1.", "HTTP/1.1 200 OK\r\nX", "HTTP/1.1 100 Continue\r\n\r\n"])
     func endBeforeTheResponseIsCompleteIsALostConnection(response: String) throws {
         let bench = try Bench()

@@ -21,6 +21,8 @@ package struct Failure: Sendable, Hashable {
     /// Whether the peer refused TLS for a reason that does not change by waiting (`TLSAlert.isLasting`). No condition of `retryOn`
     /// covers it.
     package var isLastingRefusal = false
+    /// The wait that a parent proxy asked for when it could not connect to the origin (`Retry-After` of its response to CONNECT).
+    package var retryAfter: Duration?
 
     package init(
         phase: FailurePhase, kind: FailureKind, evidence: Evidence, message: String,

@@ -200,7 +200,8 @@ package struct AttemptRules: Sendable {
             }
         }
         let delay = policy.delay.delay(afterAttempt: delayCount, using: &generator)
-        return .park(.init(delay: delay, shutsGate: failure.shutsGate, rule: rule))
+        let wait = failure.retryAfter.flatMap { $0 <= policy.retryAfterMax ? $0 : nil }
+        return .park(.init(delay: max(delay, wait ?? .zero), shutsGate: failure.shutsGate, rule: rule, retryAfter: wait))
     }
 
     /// Decides what follows a status that is no continuation of a response, but asks to come later.

@@ -21,7 +21,9 @@ extension Failure {
     }
 
     /// The same failure, where the parent proxy answered CONNECT with a final status that is no success.
-    package func refusedByParentProxy(_ status: Int) -> Failure {
+    ///
+    /// - Parameter retryAfter: The wait that the response asks for. Nil: it asks for none, or it is not known.
+    package func refusedByParentProxy(_ status: Int, retryAfter: Duration? = nil) -> Failure {
         var failure = self
         switch status {
         // RFC 9110 section 15: such a status is invalid.
@@ -30,6 +32,7 @@ extension Failure {
         // The parent proxy tried, or would at another time.
         case 408, 429, 500...599:
             failure.kind = .destinationUnavailable
+            failure.retryAfter = retryAfter
             failure.message = "The parent proxy could not connect to the origin (status \(status))."
         default:
             failure.kind = .parentProxyDenied

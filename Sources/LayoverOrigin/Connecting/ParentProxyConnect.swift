@@ -1,3 +1,4 @@
+import Glibc
 import LayoverCore
 import LayoverEngine
 import LayoverHTTP
@@ -99,7 +100,7 @@ final class ParentProxyConnect: ChannelInboundHandler, RemovableChannelHandler {
             while answered != nil, let event = try decoder.next(&input) {
                 // RFC 9110 section 15.2: interim responses precede the final one.
                 guard case .head(let head) = event, !head.isInterim else { continue }
-                return head.status / 100 == 2 ? opened(context) : end(.failed(failure.refusedByParentProxy(head.status)))
+                return head.status / 100 == 2 ? opened(context) : refused(head)
             }
         } catch {
             end(.failed(failure.misansweredByParentProxy(Self.text(of: error, parentProxy))))
@@ -116,6 +117,10 @@ final class ParentProxyConnect: ChannelInboundHandler, RemovableChannelHandler {
         self.answered = nil
         context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
         answered?(.open(channel, rest: rest))
+    }
+
+    private func refused(_ head: ResponseHead) {
+        end(.failed(failure.refusedByParentProxy(head.status, retryAfter: head.retryAfter(now: time(nil)))))
     }
 
     private static func text(of error: FramingError, _ parentProxy: ParentProxy) -> String {

@@ -40,6 +40,17 @@ struct ExchangeVerdictTests {
         #expect(verdict(on: failure) == .park(.init(delay: .seconds(1), shutsGate: shutsGate)))
     }
 
+    /// A parent proxy that could not connect to the origin may say when to come back.
+    @Test func failureThatNamesAWaitIsParkedForThatLong() {
+        var failure = Failure.fixture(.destinationUnavailable)
+        for (wait, delay) in [(Duration.milliseconds(500), Duration.seconds(1)), (.seconds(5), .seconds(5))] {
+            failure.retryAfter = wait
+            #expect(verdict(on: failure) == .park(.init(delay: delay, shutsGate: true, retryAfter: wait)))
+        }
+        failure.retryAfter = .seconds(3601)
+        #expect(verdict(on: failure) == .park(.init(delay: .seconds(1), shutsGate: true)), "longer than retryAfterMax")
+    }
+
     @Test(arguments: [RequestSummary.Body.lost, .brokenOff])
     func requestWithALostBodyFails(body: RequestSummary.Body) {
         let request = RequestSummary(method: "PUT", body: body)

@@ -73,6 +73,23 @@ struct StatusPauseTests {
         #expect(bench.wait(of: fresh) == .seconds(5))
     }
 
+    /// A parent proxy could not connect to the origin, and said when to come back. The gate is shut, but its canary waits as well.
+    @Test mutating func failureThatNamesAWaitPausesItsOriginForNewRequestsToo() {
+        let unavailable = Failure.fixture(.destinationUnavailable)
+        let (first, _) = bench.park(unavailable, delay: .seconds(5), policy: policy, retryAfter: .seconds(5))
+        #expect(bench.shutOrigins == [PendingBench.origin])
+        let (_, actions) = fresh()
+        #expect(actions.compactMap(\.started) == [])
+        #expect(bench.wait(.seconds(4)).compactMap(\.started) == [])
+        let started = bench.wait(.seconds(1)).compactMap(\.started)
+        #expect(started.count == 1)
+        // The wait of a later attempt counts too.
+        let again = bench.fail(started.first ?? first, unavailable, delay: .seconds(7), retryAfter: .seconds(7))
+        #expect(again.compactMap(\.started) == [])
+        #expect(bench.wait(.seconds(6)).compactMap(\.started) == [])
+        #expect(bench.wait(.seconds(1)).compactMap(\.started).count == 1)
+    }
+
     @Test mutating func otherPoliciesAndOriginsAreNotPaused() {
         _ = refused()
         let other = Policy.fixture { $0.name = "other" }

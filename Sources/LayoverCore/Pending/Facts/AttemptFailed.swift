@@ -65,6 +65,8 @@ struct FailureEffects {
         guard let parking = allowedParking(of: id, in: &set), paysForStatus(id, parking, in: &set) else { return }
         let blame = blame(for: attempt, of: entry, parking)
         if blame.tellsOfTheWay {
+            // A response that is retried has paused its origin already.
+            if failure.evidence == .neverSent { set.pause(entry.origin, for: entry.policy, parking.retryAfter ?? .zero, now: now) }
             set.learn(
                 from: failure, of: (entry.policy, entry.origin, attempt.parentProxyGate), shutsGate: parking.shutsGate,
                 isPaused: isPaused(entry), isFromCanary: attempt.isCanary, now: now, using: &generator)
