@@ -84,6 +84,53 @@ struct ParentProxyTests {
         #expect(failure.message.contains(Path.current == .direct ? "(status 403)" : "(status 103), and libcurl"), "\(failure.message)")
     }
 
+    /// Takes CONNECT, says so, and never answers.
+    private static func silentParentProxy(_ asked: Signal) throws -> MisbehavingOrigin {
+        try MisbehavingOrigin { connection in
+            guard connection.readHead() != nil else { return }
+            asked.fire()
+            connection.readToEnd()
+        }
+    }
+
+    private static func request(_ rig: UpstreamRig, through parentProxy: MisbehavingOrigin) -> UpstreamRequest {
+        var request = rig.request("POST", port: 443, scheme: .https, host: "o.test")
+        request.parentProxy = ParentProxy(scheme: .http, host: "127.0.0.1", port: parentProxy.port)
+        return request
+    }
+
+    @Test func parentProxyThatIsSilentAfterConnectIsATimeout() async throws {
+        let parentProxy = try Self.silentParentProxy(Signal())
+        defer { parentProxy.stop() }
+        let rig = try UpstreamRig()
+        var request = Self.request(rig, through: parentProxy)
+        request.timeouts.connect = .milliseconds(300)
+        let facts = await rig.send(request)
+        #expect(facts.failure?.kind == .connectionTimeout)
+        #expect(facts.failure?.message == "The parent proxy did not open the connection to the origin in time.")
+        #expect(facts.failure?.phase == .connecting && facts.failure?.evidence == .neverSent)
+        try await rig.stop()
+    }
+
+    @Test(arguments: [true, false])
+    func cancelWhileTheParentProxyIsAskedIsNeverSent(onlyIfConnecting: Bool) async throws {
+        let asked = Signal()
+        let parentProxy = try Self.silentParentProxy(asked)
+        defer { parentProxy.stop() }
+        let rig = try UpstreamRig()
+        let record = rig.start(Self.request(rig, through: parentProxy))
+        #expect(await asked.happened())
+        if onlyIfConnecting { record.cancelIfConnecting() } else { record.cancel() }
+        record.cancel()
+        let facts = await record.ended()
+        #expect(facts.events == ["failed"])
+        #expect(facts.failure?.evidence == .neverSent)
+        #expect(facts.failure?.shutsGate == false)
+        let terminalCount = try await rig.eventLoop.submit { record.facts.terminalCount }.get()
+        #expect(terminalCount == 1)
+        try await rig.stop()
+    }
+
     @Test func bytesBehindASuccessThatAreNoTLSFailTheHandshake() async throws {
         let failure = try await Self.failure(answer: "HTTP/1.1 200 OK\r\n\r\nlorem ipsum\r\n", closes: false)
         #expect(failure.kind == .tlsProtocolError)
