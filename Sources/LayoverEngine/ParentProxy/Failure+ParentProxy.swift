@@ -41,6 +41,14 @@ extension Failure {
         return failure
     }
 
+    /// The same failure, where the parent proxy refused CONNECT because a proxy behind it got its own request back.
+    package var loopOfParentProxies: Failure {
+        var failure = self
+        failure.kind = .proxyLoopDetected
+        failure.message = "A proxy on the way to the origin got its own request back (a loop). See upstreamProxy in the configuration."
+        return failure
+    }
+
     /// The same failure, where the answer of the parent proxy to CONNECT is no valid response: it is no such proxy.
     package func misansweredByParentProxy(_ message: String) -> Failure {
         var failure = self

@@ -120,6 +120,7 @@ final class ParentProxyConnect: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func refused(_ head: ResponseHead) {
+        if head.reportsLoop { return end(.failed(failure.loopOfParentProxies)) }
         end(.failed(failure.refusedByParentProxy(head.status, retryAfter: head.retryAfter(now: time(nil)))))
     }
 
@@ -169,5 +170,15 @@ final class ParentProxyConnect: ChannelInboundHandler, RemovableChannelHandler {
             phase: .connecting, kind: .connectionTerminated, evidence: .neverSent,
             message: "The parent proxy did not open the connection to the origin.",
             localAddress: context?.channel.localAddress?.ipAddress, remoteAddress: remoteAddress)
+    }
+}
+
+extension ResponseHead {
+    /// Whether a proxy says that it got its own request back: the error type `proxy_loop_detected` (RFC 9209 section 2.3).
+    fileprivate var reportsLoop: Bool {
+        let fields = self.fields()
+        return fields.values(.proxyStatus).contains { value in
+            fields.string(value).split { $0 == ";" || $0 == "," || $0 == " " }.contains { $0 == "error=proxy_loop_detected" }
+        }
     }
 }

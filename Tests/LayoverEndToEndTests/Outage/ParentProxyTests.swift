@@ -135,6 +135,21 @@ extension EndToEnd {
             #expect(parentProxy.records.map { "\($0.method) \($0.target)" } == ["CONNECT origin.behind:443"])
         }
 
+        /// Two Layovers name each other. The first one gets its own CONNECT back.
+        @Test func tunnelThatComesRoundFailsAtOnce() async throws {
+            let folder = try TemporaryFolder()
+            try folder.write("{}", to: "config.json")
+            let first = try await RunningLayover.start(in: folder)
+            let second = try await RunningLayover.start(#"{"upstreamProxy": {"url": "http://127.0.0.1:\#(first.proxyPort)"}}"#)
+            try folder.write(#"{"upstreamProxy": {"url": "http://127.0.0.1:\#(second.proxyPort)"}}"#, to: "config.json")
+            try await first.command("reload").succeed()
+            for layover in [first, second] {
+                let result = try await layover.exchange("CONNECT origin.behind:443 HTTP/1.1\r\nHost: origin.behind:443\r\n\r\n")
+                #expect(result.text.contains(#""kind":"proxy_loop_detected""#), "\(result.text)")
+                #expect(result.text.contains(#""evidence":"neverSent""#))
+            }
+        }
+
         /// A port that is no proxy is no outage: nothing waits, and no second attempt is made.
         @Test(arguments: ["tls", "tunnel"]) func requestThroughAPortThatIsNoProxyFailsAtOnce(way: String) async throws {
             let parentProxy = try await RunningParentProxy.start(answer: "garbage")
