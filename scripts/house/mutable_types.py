@@ -14,12 +14,10 @@ FILES_MAX = 4
 ON_LIST = {
     "LayoverEngine.Engine": 11,
     "LayoverEngine.UpstreamRequest": 12,
-    "LayoverCore.Failure": 13,
-    "LayoverCore.Entry": 12,
+    "LayoverCore.Failure": 10,
     "LayoverUpstream.Transfer": 11,
     "LayoverHTTP.RequestHead": 6,
     "LayoverProxy.Exchange": 8,
-    "LayoverCore.TicketRecord": 5,
     "Retry.DelaySchedule": 5,
 }
 

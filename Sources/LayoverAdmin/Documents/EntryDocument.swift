@@ -119,18 +119,6 @@ extension EntryDocument {
     }
 }
 
-extension Entry {
-    /// The status of the response that was delivered, or that came after the client had disconnected; nil if there was no response, or if
-    /// a person settled the request.
-    var deliveredStatus: Int? {
-        if isUnattended { return attempts.records.last?.status }
-        guard state == .delivered, settledBy == nil else { return nil }
-        // The client has seen the status of the first response; other responses brought the rest.
-        if resume != nil { return 200 }
-        return ticket?.status ?? attempts.records.last?.status
-    }
-}
-
 /// A command as it is kept with its entry.
 package struct CommandDocument: Codable, Sendable {
     package var name: String

@@ -111,30 +111,28 @@ extension StandingDocument {
             state: entry.state.rawValue, waitingFor: entry.waitingFor?.rawValue, why: entry.why?.rawValue,
             until: until.map(wall.text(of:)),
             text: StandingText(entry: entry, reachability: reachability, view: view).text,
-            key: entry.decidingKey(reachability))
+            key: Self.decidingKey(of: entry, reachability))
     }
-}
 
-extension Entry {
     /// The configuration key that decides what the entry waits for now; nil if no key does.
-    func decidingKey(_ reachability: ReachabilityView) -> String? {
-        let policy = "policies.\(policy.name)"
-        switch state {
+    private static func decidingKey(of entry: Entry, _ reachability: ReachabilityView) -> String? {
+        let policy = "policies.\(entry.policy.name)"
+        switch entry.state {
         case .attempting: return "timeouts.firstByte"
         case .held, .delivered, .cancelled, .expired, .failed: return nil
         case .undecided:
-            return switch why {
+            return switch entry.why {
             case .maybeApplied: "\(policy).onMaybeApplied"
             case .exhausted: "\(policy).automaticAttemptsMax"
             case .credentialsExpired, .rejected, .parentFailed, nil: nil
             }
         case .waiting: break
         }
-        return switch waitingFor {
+        return switch entry.waitingFor {
         case .network: reachability.mode == .offline ? "reachability.mode" : "\(policy).wakeOnReachable"
         case .origin, .time, nil: "\(policy).delay"
         case .turn: "limits.perOriginAttempts"
-        case .lane: why == nil ? "\(policy).lane" : "\(policy).undecidedInLane"
+        case .lane: entry.why == nil ? "\(policy).lane" : "\(policy).undecidedInLane"
         case .parent: nil
         case .pause: "\(policy).retryAfterMax"
         }

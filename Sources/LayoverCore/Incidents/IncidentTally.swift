@@ -91,25 +91,26 @@ struct IncidentTally: Sendable {
         }
         return max(most, leftBeforeAsking ?? 0)
     }
-}
 
-extension Entry {
-    /// The facts that its incident counts; nil where the entry is in none.
-    var incidentShare: IncidentTally.Share? {
-        guard let incident else { return nil }
+    // MARK: What it counts
+
+    /// The facts of an entry that its incident counts; nil where the entry is in none.
+    static func share(of entry: Entry) -> Share? {
+        guard let incident = entry.incident else { return nil }
         var (isAutomatic, isRetryable, isWoken) = (false, true, false)
-        switch fullState {
+        switch entry.fullState {
         case .waiting(.blocked): isAutomatic = true
         case .waiting(.eligible): (isAutomatic, isWoken) = (true, true)
-        case .waiting(.due): (isAutomatic, isWoken) = (true, waitEnd == .origin && sharedPolicy.wakesOnReachable)
+        case .waiting(.due): (isAutomatic, isWoken) = (true, entry.waitEnd == .origin && entry.sharedPolicy.wakesOnReachable)
         case .attempting: (isAutomatic, isRetryable) = (true, false)
         case .held: break
         case .undecided(let why): isRetryable = why != .maybeApplied
         case .ended: isRetryable = false
         }
-        return IncidentTally.Share(
+        return Share(
             incident: incident, isAutomatic: isAutomatic, isRetryable: isRetryable,
-            way: isWoken ? IncidentTally.Way(parentProxyGate: parentProxyGate, origin: origin) : nil,
-            attempts: .init(max: sharedPolicy.attemptsMax, left: automaticLeft, asks: sharedPolicy.asksWhenExhausted))
+            way: isWoken ? Way(parentProxyGate: entry.parentProxyGate, origin: entry.origin) : nil,
+            attempts: Attempts(
+                max: entry.sharedPolicy.attemptsMax, left: entry.automaticLeft, asks: entry.sharedPolicy.asksWhenExhausted))
     }
 }

@@ -33,7 +33,7 @@ struct EntryHistory: Sendable {
     mutating func urlIsStored(of id: EntryID) {
         change(id) { entry in
             guard entry.ticket != nil, !entry.request.isURLInStore else { return }
-            guard entry.cutURL(to: Self.ticketURLByteCountMax) else { return }
+            guard Self.cutURL(of: &entry, to: Self.ticketURLByteCountMax) else { return }
             entry.request.isURLInStore = true
             // The store is searched for it.
             entry.forgetFoldedTarget()
@@ -54,7 +54,7 @@ struct EntryHistory: Sendable {
         guard countMax > 0 else { return }
         var entry = ended
         // The URL of a ticket is cut once its end is on disk (`urlIsStored`).
-        if entry.ticket == nil, entry.cutURL(to: Self.urlByteCountMax) { entry.foldTarget() }
+        if entry.ticket == nil, Self.cutURL(of: &entry, to: Self.urlByteCountMax) { entry.foldTarget() }
         if let place = places[entry.id] {
             entries[Int(place)] = entry
         } else if entries.count < countMax {
@@ -68,17 +68,15 @@ struct EntryHistory: Sendable {
             next = (next + 1) % countMax
         }
     }
-}
 
-extension Entry {
     /// Cuts a URL that is longer than that, and marks the cut with an ellipsis.
     ///
     /// - Returns: Whether it was longer.
-    fileprivate mutating func cutURL(to byteCountMax: Int) -> Bool {
-        guard url.utf8.count > byteCountMax else { return false }
+    private static func cutURL(of entry: inout Entry, to byteCountMax: Int) -> Bool {
+        guard entry.url.utf8.count > byteCountMax else { return false }
         // Part of a ticket's id would not be found by the mask.
-        let masked = MaskedTicketIDs.target(url)
-        request.url = String(decoding: masked.utf8.prefix(byteCountMax), as: UTF8.self) + "…"
+        let masked = MaskedTicketIDs.target(entry.url)
+        entry.request.url = String(decoding: masked.utf8.prefix(byteCountMax), as: UTF8.self) + "…"
         return true
     }
 }

@@ -57,3 +57,84 @@ package struct EntryID: Sendable, Hashable, CustomStringConvertible {
         return value
     }
 }
+
+/// By what ids people and programs see entries on the admin port.
+///
+/// The id of an entry is also the address of its ticket: who knows it may read the response and give the ticket up. So the
+/// admin port, the log and the events show another id, from which only this process can compute the first.
+package struct EntryNaming: Sendable {
+    /// The id that is shown for an entry: as unguessable as its own, always the same, and another one for each entry.
+    package var shown: @Sendable (EntryID) -> EntryID
+    /// The way back: the entry that a shown id means, if there is one.
+    package var meant: @Sendable (EntryID) -> EntryID
+
+    package init(
+        shown: @escaping @Sendable (EntryID) -> EntryID, meant: @escaping @Sendable (EntryID) -> EntryID
+    ) {
+        self.shown = shown
+        self.meant = meant
+    }
+
+    /// Ids are shown as they are. For tests and simulations, which have no secrets.
+    package static let plain = EntryNaming(shown: { $0 }, meant: { $0 })
+}
+
+/// Hides the ids of tickets in texts: a target may hold a token (`~ticket.ID.location~`), and the file of a body is
+/// called by its ticket.
+package enum MaskedTicketIDs {
+    private static let idCount = 32
+    private static let word = Array("ticket.".utf8)
+    private static let mask = Array(MaskedURL.mask.utf8)
+
+    /// In a message: wherever 32 hexadecimal digits stand alone.
+    package static func text(_ text: String) -> String {
+        let bytes = Array(text.utf8)
+        guard bytes.count >= idCount else { return text }
+        var masked: [UInt8] = []
+        var start = 0
+        while start < bytes.count {
+            let end = bytes[start...].firstIndex { !Hexadecimal.isLowercaseDigit($0) } ?? bytes.count
+            masked += end - start == idCount ? mask : Array(bytes[start..<end])
+            if end < bytes.count { masked.append(bytes[end]) }
+            start = end + 1
+        }
+        return String(decoding: masked, as: UTF8.self)
+    }
+
+    /// In a target: in its tokens, whose characters may be percent-encoded, each of them (RFC 3986 section 2.1).
+    package static func target(_ target: String) -> String {
+        let spelled = Array(target.utf8)
+        guard spelled.count >= idCount else { return target }
+        let (bytes, places) = percentDecoded(spelled)
+        var masked: [UInt8] = []
+        var copiedCount = 0
+        var rest = bytes[...]
+        while let found = rest.firstRange(of: word) {
+            let digits = rest[found.upperBound...].prefix(while: Hexadecimal.isLowercaseDigit)
+            if digits.count >= idCount {
+                masked += spelled[copiedCount..<places[digits.startIndex]] + mask
+                copiedCount = places[digits.endIndex]
+            }
+            rest = rest[digits.endIndex...]
+        }
+        return String(decoding: masked + spelled[copiedCount...], as: UTF8.self)
+    }
+
+    /// - Returns: The characters, where each begins, and last where all of them end.
+    private static func percentDecoded(_ spelled: [UInt8]) -> (bytes: [UInt8], places: [Int]) {
+        var bytes: [UInt8] = []
+        var places: [Int] = []
+        var place = 0
+        while place < spelled.count {
+            places.append(place)
+            if let octet = PercentCoding.octet(at: place, in: spelled) {
+                bytes.append(octet)
+                place += 3
+            } else {
+                bytes.append(spelled[place])
+                place += 1
+            }
+        }
+        return (bytes, places + [spelled.count])
+    }
+}

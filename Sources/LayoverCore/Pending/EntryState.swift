@@ -46,28 +46,16 @@ package enum WaitReason: String, Sendable, Hashable, CaseIterable {
     case pause
 }
 
-/// What an admin can ask of an entry.
-package enum EntryCommand: String, Sendable, Hashable, CaseIterable {
-    /// Send it now, whatever its due time.
-    case retry
-    /// Give it up; the client gets a 503.
-    case cancel
-    /// Stop its automatic attempts.
-    case hold
-    /// Let them go on.
-    case release
-    /// Resend a request that may have been applied. The caller acknowledges that it may act twice.
-    case force
-
-    /// End the attempt under way, and keep the entry with the evidence that it had.
-    case abort
-    /// The origin has processed it, as the caller knows: it ends delivered, without a response.
-    case settle
-
-    /// Those for many entries at once. The risk of several requests cannot be acknowledged at once, nor can their outcome be
-    /// known at once.
-    package static let ofMany: [EntryCommand] = [.retry, .cancel, .hold, .release]
-
-    /// The words that acknowledge the risk of `force`.
-    package static let duplicateRisk = "duplicate-risk"
+/// When an attempt that a person asked for is made.
+package enum WillGo: String, Sendable, Hashable, CaseIterable {
+    /// It is under way.
+    case now
+    /// When the mode is no longer `offline`.
+    case modeEnds
+    /// When the requests before it in its lane are done.
+    case laneFree
+    /// When the origin has room for another attempt.
+    case windowOpens
+    /// When a pause is over.
+    case pauseEnds
 }

@@ -73,9 +73,9 @@ struct EntryTable: Sendable {
     }
 
     /// The facts by which the entry at a place is counted. Nil: it has just been taken out.
-    private func counted(at place: Int32) -> Entry.Counted? {
+    private func counted(at place: Int32) -> CountedFacts? {
         if case .none = chunks[Self.chunk(place)][Self.offset(place)] { return nil }
-        return Self.show(chunks[Self.chunk(place)]) { $0[Self.offset(place)].counted }
+        return Self.show(chunks[Self.chunk(place)]) { CountedFacts.of($0[Self.offset(place)]) }
     }
 
     /// Whether an entry still waits where it was put.
@@ -96,7 +96,7 @@ struct EntryTable: Sendable {
         values.map { (sequence: $0.sequence, id: $0.id) }.sorted { $0.sequence < $1.sequence }.map(\.id)
     }
 
-    private mutating func count(_ before: Entry.Counted?, _ after: Entry.Counted?) {
+    private mutating func count(_ before: CountedFacts?, _ after: CountedFacts?) {
         if let before {
             stateCounts[before.state, default: 0] -= 1
             // mutant: miscounted
@@ -148,7 +148,7 @@ struct EntryTable: Sendable {
         }
         chunks[chunks.count - 1].append(entry)
         places[id] = place
-        count(nil, entry.counted)
+        count(nil, CountedFacts.of(entry))
         arrivals.append(id, entry.sequence)
     }
 
@@ -190,19 +190,70 @@ struct EntryPlace: Sendable, Hashable {
     var placement: UInt32
 }
 
-extension Entry {
-    /// What an entry is counted by.
-    fileprivate struct Counted: Equatable {
-        var state: EntryState
-        var isHeld: Bool
-        var isUnattended: Bool
-        var share: IncidentTally.Share?
+/// What an entry is counted by.
+private struct CountedFacts: Equatable {
+    var state: EntryState
+    var isHeld: Bool
+    var isUnattended: Bool
+    var share: IncidentTally.Share?
+
+    static func of(_ entry: Entry) -> CountedFacts {
+        CountedFacts(
+            state: entry.state, isHeld: entry.isHeldByClient, isUnattended: entry.isUnattended && !entry.isAwaitedByOthers,
+            share: IncidentTally.share(of: entry))
+    }
+}
+
+/// The ids of entries by their sequence, so that a page of the list costs no more than its length.
+///
+/// Ids of entries that have left are skipped. They are removed when there are too many of them.
+struct ArrivalOrder: Sendable {
+    struct Item: Sendable {
+        var sequence: Int
+        var id: EntryID
     }
 
-    fileprivate var counted: Counted {
-        Counted(state: state, isHeld: isHeldByClient, isUnattended: isUnattended && !isAwaitedByOthers, share: incidentShare)
+    private var items: [Item] = []
+    private var isSorted = true
+
+    /// Most come in their order; the others are sorted when the order is read.
+    mutating func append(_ id: EntryID, _ sequence: Int) {
+        if let last = items.last, last.sequence > sequence { isSorted = false }
+        items.append(Item(sequence: sequence, id: id))
     }
 
-    /// Changes it in place.
-    mutating func amend(_ work: (inout Entry) -> Void) { work(&self) }
+    /// Throws out who has left once they are more than those that have not.
+    mutating func tidy(liveCount: Int, isLive: (Item) -> Bool) {
+        guard items.count > 1000 + 2 * liveCount else { return }
+        items.removeAll { !isLive($0) }
+    }
+
+    /// All of them, in their order.
+    mutating func sorted() -> [Item] {
+        if !isSorted {
+            items.sort { $0.sequence < $1.sequence }
+            isSorted = true
+        }
+        return items
+    }
+
+    /// The first place behind a sequence, among items that are sorted.
+    static func index(behind sequence: Int, in items: [Item]) -> Int {
+        firstIndex(in: items) { $0 > sequence }
+    }
+
+    /// The first place of a sequence or behind it, among items that are sorted.
+    static func index(notBefore sequence: Int, in items: [Item]) -> Int {
+        firstIndex(in: items) { $0 >= sequence }
+    }
+
+    /// - Parameter isFound: False up to some sequence, and true from there on.
+    private static func firstIndex(in items: [Item], where isFound: (Int) -> Bool) -> Int {
+        var (low, high) = (0, items.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isFound(items[middle].sequence) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
 }

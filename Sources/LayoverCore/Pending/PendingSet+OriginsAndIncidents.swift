@@ -373,8 +373,3 @@ struct Strays: Sendable {
         return taken
     }
 }
-
-extension Failure {
-    /// Whether it says that the parent proxy could be reached.
-    var provesParentProxy: Bool { kind != .parentProxyUnreachable && !isOurOwn && (kind == .parentProxyDenied || phase >= .connecting) }
-}

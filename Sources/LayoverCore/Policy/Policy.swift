@@ -138,3 +138,105 @@ package struct Policy: Sendable, Hashable {
         onMaybeApplied ?? (isTicket ? .ask : .fail)
     }
 }
+
+/// The policies that are there without a configuration. A file can change each by its name.
+extension Policy {
+    package static let standard = Policy(name: "default")
+
+    package static let builtIns: [Policy] = [standard, ask, outbox, sidecar, ratelimited, ai]
+
+    /// Three retries, three seconds apart, and then a person decides.
+    package static let ask = make("ask") { policy in
+        policy.delay = .constant(.seconds(3))
+        policy.automaticAttemptsMax = 4
+        policy.onExhausted = .ask
+    }
+
+    /// Accepts now and delivers later, each origin's tickets in order, for up to a week.
+    package static let outbox = make("outbox") { policy in
+        policy.mode = .defer
+        policy.lifetime = .seconds(7 * 24 * 3600)
+        policy.lane = .origin
+        policy.delay = .exponential(initial: .seconds(1), multiplier: 2, max: .seconds(300), jitter: .full)
+    }
+
+    /// For a service beside its dependency that restarts. The time that its clients wait is the bound, not a count.
+    package static let sidecar = make("sidecar") { policy in
+        policy.holdMax = .seconds(30)
+        policy.retryOn = [.connectivity, .status(502), .status(503), .status(504)]
+    }
+
+    /// For an interface that limits its callers: waits as long as it is told to.
+    package static let ratelimited = make("ratelimited") { policy in
+        policy.retryOn = [.connectivity, .status(429), .status(503)]
+    }
+
+    /// For providers of language models, which limit their callers and are overloaded now and then (529).
+    package static let ai = make("ai") { policy in
+        policy.retryOn = [.connectivity, .status(429), .status(503), .status(529)]
+        // A model that goes on generating costs money, and its answer is for its client alone.
+        policy.unattendedMax = .zero
+    }
+
+    private static func make(_ name: String, _ change: (inout Policy) -> Void) -> Policy {
+        var policy = Policy(name: name)
+        change(&policy)
+        return policy
+    }
+}
+
+/// A response that a policy gives in place of the origin's, once its attempts are exhausted.
+package struct StandInResponse: Sendable, Hashable {
+    /// 200 to 599.
+    package var status: Int
+    /// Field lines in the order of the wire. Framing is ours.
+    package var fields: [Route.Field]
+    package var body: String
+
+    package init(status: Int, fields: [Route.Field] = [], body: String = "") {
+        self.status = status
+        self.fields = fields
+        self.body = body
+    }
+}
+
+/// The policy that a request's own fields name (`Layover-Policy`, `Layover-Mode`). The wish stays in force after
+/// a reload and a restart.
+package struct PolicyWish: Sendable, Hashable {
+    package var name: String?
+    package var mode: Policy.Mode?
+
+    package init(name: String? = nil, mode: Policy.Mode? = nil) {
+        self.name = name
+        self.mode = mode
+    }
+}
+
+/// One policy for all the entries that are under it: there may be a million of them.
+final class SharedPolicy: Sendable {
+    let policy: Policy
+    // Parts that are needed with each change of an entry: to copy a policy takes longer than the rest of it.
+    let attemptsMax: Int?
+    let asksWhenExhausted: Bool
+    let wakesOnReachable: Bool
+
+    init(_ policy: Policy) {
+        self.policy = policy
+        attemptsMax = policy.automaticAttemptsMax
+        asksWhenExhausted = policy.onExhausted == .ask
+        wakesOnReachable = policy.wakeOnReachable
+    }
+}
+
+/// The policies in use, each once.
+struct SharedPolicies: Sendable {
+    /// By name; under one name the newest.
+    private var known: [String: SharedPolicy] = [:]
+
+    mutating func shared(_ policy: Policy) -> SharedPolicy {
+        if let one = known[policy.name], one.policy == policy { return one }
+        let one = SharedPolicy(policy)
+        known[policy.name] = one
+        return one
+    }
+}

@@ -103,3 +103,115 @@ package struct Reachability: Sendable {
         }
     }
 }
+
+/// Something that was learnt about the network as a whole.
+package enum ReachabilityFact: Sendable, Hashable {
+    /// The kernel's view of links, addresses and default routes, whole. The first one is no change.
+    case links(LinkSnapshot)
+    /// The content of the resolver's configuration changed.
+    case resolverChanged
+    /// A probe came to its end.
+    case probed(ProbeResult)
+    /// The machine slept and woke.
+    case resumed
+    /// A script or a person says that something changed.
+    case hinted
+    /// The gate of an origin shut: it cannot be reached.
+    case originAway(Origin)
+    /// Some origin answered.
+    case originBack
+    /// An admin set the mode. The words are kept for those who ask later. `tunnels` counts under `offline` only.
+    case mode(ReachabilityMode, reason: String?, tunnels: OfflineTunnels = .freeze)
+}
+
+/// What the engine is to do after a fact about the network, in the order given.
+package enum ReachabilityAction: Sendable, Hashable {
+    /// Report the changed view to all watchers.
+    case changed
+    /// Use no connection and no name any more that is older than now.
+    case networkChanged
+    /// Ways may be open that were not: `NetworkMayBeReachable`.
+    case wake
+    /// Make a probe now. One that is still under way is given up, and its result dropped.
+    case probe
+}
+
+/// Whether the network is there, as far as can be known without an attempt.
+package enum ReachabilityState: String, Sendable, Hashable, CaseIterable {
+    /// There is no evidence yet.
+    case unknown
+    /// There is a link with an address and a default route, or the probe got the response it expects.
+    case online
+    /// No link could carry anything, or an admin said so.
+    case offline
+    /// Another server answered the probe.
+    case portal
+    /// There is a link, but no default route, or the probe got no response.
+    case limited
+}
+
+/// What an admin said about the network.
+package enum ReachabilityMode: String, Sendable, Hashable, CaseIterable {
+    /// Believe the evidence.
+    case auto
+    /// Ignore the verdict about the network; gates work as ever.
+    case online
+    /// Send nothing.
+    case offline
+}
+
+/// What people and programs see of reachability.
+package struct ReachabilityView: Sendable, Hashable {
+    package var mode: ReachabilityMode
+    /// What counts: the mode's word where the admin gave one, else what was observed.
+    package var state: ReachabilityState
+    /// The observed state, whatever the mode.
+    package var observed: ReachabilityState
+    /// When `state` last changed.
+    package var since: Timestamp
+    /// The admin's words for the mode.
+    package var reason: String?
+    /// Why `observed` is what it is, as a sentence; nil when there is nothing to explain.
+    package var detail: String?
+    /// The links of this machine. Nil: the kernel has not been heard, or may not be asked.
+    package var links: LinkSnapshot?
+    package var lastProbe: ProbeResult?
+    package var lastProbeAt: Timestamp?
+    /// When connections and names were last dropped because of a change.
+    package var networkChangedAt: Timestamp?
+    /// What happens to open tunnels. Nil: the mode is not `offline`.
+    package var tunnels: OfflineTunnels?
+}
+
+/// What attempts are judged by of the network as a whole.
+package struct NetworkCondition: Sendable, Hashable {
+    /// Whether the network counts as away, so that a resolver is not to be believed that says a name does not exist.
+    package var isAway: Bool
+    /// Whether a captive portal answers in place of origins: a certificate that does not convince is then most likely
+    /// the portal's.
+    package var isBehindPortal: Bool
+    /// Whether so many origins in a row could not be reached that the next response of any has to be reported.
+    package var isDoubted: Bool
+
+    package init(isAway: Bool = false, isBehindPortal: Bool = false, isDoubted: Bool = false) {
+        self.isAway = isAway
+        self.isBehindPortal = isBehindPortal
+        self.isDoubted = isDoubted
+    }
+}
+
+extension Reachability {
+    package var condition: NetworkCondition {
+        .init(isAway: isNetworkAway, isBehindPortal: isBehindPortal, isDoubted: isDoubted)
+    }
+}
+
+/// What came of one probe: a request made on purpose, to see whether the network works.
+package enum ProbeResult: Sendable, Hashable {
+    /// The status that the configuration expects.
+    case expected
+    /// Another status, redirects among them: another server answered, most likely a captive portal.
+    case portal(status: Int)
+    /// No response. Says little: the server of the probe may be the one that is away.
+    case failed(FailureKind, message: String)
+}

@@ -65,3 +65,51 @@ package struct TicketRecord: StandingRequest, Sendable, Hashable {
         return record
     }
 }
+
+extension TicketRecord {
+    init(_ entry: Entry, _ ticket: TicketFacts) {
+        self.init(
+            entry.request, entry.standing, ticket, sequence: entry.sequence, state: entry.state, why: entry.why,
+            policy: entry.policy.name, isRepeatable: entry.isRepeatable)
+        isAskedFor = entry.isAttemptAskedFor
+    }
+
+    /// The record of a ticket that is about to be accepted.
+    package init(_ new: NewEntry, _ ticket: TicketFacts, sequence: Int, now: Timestamp) {
+        var new = new
+        new.ticket = ticket
+        self.init(Entry(new, policy: SharedPolicy(new.policy), sequence: sequence, now: now), ticket)
+    }
+
+    /// Whether the ticket's response broke off, so that there is no body to show.
+    package var responseBrokeOff: Bool { state == .delivered && attempts.records.last?.brokeOff == true }
+}
+
+extension AttemptRecord {
+    /// Whether a response that was to be kept broke off after its head.
+    package var brokeOff: Bool {
+        guard status != nil, failure?.phase == .receiving, case .deliver = verdict else { return false }
+        return true
+    }
+}
+
+/// Facts that only the entry of a ticket has: its request is in the store, and no client holds it.
+package struct TicketFacts: Sendable, Hashable {
+    /// The policy that the request's own fields name.
+    package var wish: PolicyWish
+    /// The tickets that have to be delivered before this one, in no order.
+    package var parents: [EntryID]
+    /// When the credentials of the request expire; nil if no credential names a time.
+    package var notAfter: Timestamp?
+    /// The status of the response, once it is delivered.
+    package var status: Int?
+    /// The form of the base URL by which the request came; nil if it came by none.
+    package var baseURL: BaseURLForm?
+
+    package init(wish: PolicyWish = PolicyWish(), parents: [EntryID] = [], notAfter: Timestamp? = nil, baseURL: BaseURLForm? = nil) {
+        self.wish = wish
+        self.parents = parents
+        self.notAfter = notAfter
+        self.baseURL = baseURL
+    }
+}

@@ -42,7 +42,7 @@ package struct OthersLookedFor: PostedFact {
         guard doWait else { return set.endUnattended(id, now: now) }
         // The limit of 0 is for work that is wanted by nobody.
         let limit = entry.policy.unattendedMax
-        set.change(id) { $0.goesOnUnattended(for: limit > .zero ? limit : Policy.standard.unattendedMax, from: now) }
+        set.change(id) { goOn(&$0, for: limit > .zero ? limit : Policy.standard.unattendedMax, from: now) }
         set.watchDeadlines(of: id, now: now)
     }
 }
@@ -57,15 +57,13 @@ package struct OthersLeft: PostedFact {
         guard let entry = set.entries[id], entry.isAwaitedByOthers else { return }
         set.change(id) { entry in
             entry.owner = .nobody
-            entry.goesOnUnattended(for: entry.policy.unattendedMax, from: now)
+            goOn(&entry, for: entry.policy.unattendedMax, from: now)
         }
         set.beginUnattended(id, now: now)
     }
 }
 
-extension Entry {
-    /// An entry that had others who waited lives no longer than `lifetime`.
-    fileprivate mutating func goesOnUnattended(for limit: Duration, from now: Timestamp) {
-        expiresAt = min(now + limit, parkedAt + policy.lifetime)
-    }
+/// An entry that had others who waited lives no longer than `lifetime`.
+private func goOn(_ entry: inout Entry, for limit: Duration, from now: Timestamp) {
+    entry.expiresAt = min(now + limit, entry.parkedAt + entry.policy.lifetime)
 }

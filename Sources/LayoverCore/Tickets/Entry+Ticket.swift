@@ -1,4 +1,30 @@
 extension Entry {
+    /// The entry of a ticket that an earlier run kept.
+    init(_ record: TicketRecord, policy: SharedPolicy) {
+        self.init(
+            request: record.request, standing: record.standing, fullState: State(record), sharedPolicy: policy,
+            automaticLeft: policy.policy.automaticAttemptsMax.map { max(0, $0 - record.counts.automatic) },
+            isBodyReplayable: true, ticket: record.ticket, sequence: record.sequence,
+            waitEnd: record.lastFailure?.shutsGate == true ? .origin : .time, owner: .store)
+        isNeverSent = !record.mayHaveBeenApplied && (record.lastFailure?.evidence ?? .neverSent) == .neverSent
+        foldTarget()
+    }
+
+    /// The same with the whole URL, which its record has.
+    package func withURL(of record: TicketRecord) -> Entry {
+        var entry = self
+        entry.request.url = record.url
+        entry.request.isURLInStore = false
+        return entry
+    }
+
+    /// A ticket that ended so long ago, or in an earlier run, that only its record is left.
+    ///
+    /// - Parameter policy: The one that it would have now.
+    package static func ended(_ record: TicketRecord, policy: Policy) -> Entry {
+        Entry(record, policy: SharedPolicy(policy))
+    }
+
     /// Makes of a ticket that was found `attempting` one that waits, or that a person decides about: the process that
     /// made its attempt ended before it could write down what came of it, so it may have been applied.
     ///
@@ -47,9 +73,14 @@ extension Entry {
     }
 }
 
-extension Failure {
-    /// The failure of an attempt whose process is gone.
-    fileprivate static let cutOff = Failure(
-        phase: .sending, kind: .proxyInternalError, evidence: .maybeApplied,
-        message: "The proxy ended during the attempt.")
+extension Entry.State {
+    fileprivate init(_ record: TicketRecord) {
+        switch record.state {
+        case .waiting: self = .waiting(.due)
+        case .attempting: self = .attempting(.init())
+        case .held: self = .held
+        case .undecided: self = .undecided(record.why ?? .maybeApplied)
+        case .delivered, .cancelled, .expired, .failed: self = .ended(record.state)
+        }
+    }
 }
