@@ -1,3 +1,5 @@
+import CCurl
+import Glibc
 package import LayoverEngine
 package import NIOCore
 
@@ -40,5 +42,33 @@ package final class LibcurlUpstream: Upstream {
         try Worker(
             options: options, trust: trust, resolver: resolver, eventLoop: eventLoop,
             batchEnded: batchEnded)
+    }
+}
+
+/// The state of libcurl that belongs to the whole process.
+enum LibcurlGlobal {
+    /// Initialises libcurl once (curl_global_init(3)); false when it cannot be used.
+    ///
+    /// SIGPIPE is ignored for the process: OpenSSL writes without MSG_NOSIGNAL, and `NOSIGNAL` tells
+    /// libcurl to leave signals alone.
+    static let isReady: Bool = {
+        signal(SIGPIPE, SIG_IGN)
+        return curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+    }()
+}
+
+/// Why no upstream or worker could be made. Attempts never throw: they end with a `Failure`.
+package struct UpstreamError: Error, Sendable, CustomStringConvertible {
+    package enum Code: Sendable { case libcurlUnusable, caFileUnreadable, outOfResources }
+
+    package var code: Code
+    /// What we were doing, as a complete sentence that is safe to show.
+    package var context: String
+    /// errno(3), when the system was the cause.
+    package var osError: Int32?
+
+    /// For people who start the proxy.
+    package var description: String {
+        osError.map { "\(context) The system says: \(String(cString: strerror($0)))." } ?? context
     }
 }

@@ -1,3 +1,5 @@
+import Glibc
+import LayoverCore
 import LayoverEngine
 
 /// How far a transfer got, as libcurl and our own callbacks saw it.
@@ -46,4 +48,68 @@ struct TransferProgress {
     var remoteAddress: String?
     /// libcurl's own words (CURLOPT_ERRORBUFFER(3)).
     var remark = ""
+}
+
+extension TransferProgress {
+    /// Which kind a failed connect is, by its errno (connect(2), socket(2)).
+    var connectKind: FailureKind {
+        if socketError != nil { return .connectionLimitReached }
+        return switch osError {
+        case ECONNREFUSED: .connectionRefused
+        case ETIMEDOUT: .connectionTimeout
+        case ECONNRESET, ECONNABORTED, EPIPE: .connectionTerminated
+        case ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL, EACCES, EPERM, EINVAL,
+            ENONET, EAFNOSUPPORT:
+            .destinationIPUnroutable
+        case EMFILE, ENFILE, ENOBUFS, ENOMEM, EAGAIN: .connectionLimitReached
+        default: .destinationUnavailable
+        }
+    }
+}
+
+/// Why we ended a transfer ourselves. libcurl then only reports that somebody did.
+enum AbortCause: Sendable {
+    /// The loop asked for it, or the worker shuts down.
+    case cancelled
+    /// The client's body will never be complete.
+    case bodyBrokenOff
+    /// `connect` has passed before the name was resolved, or `firstByte`, `idle` or `restStallMax` has passed.
+    case timedOut
+    /// Nothing came back from the peer for `deadPeer`.
+    case peerDead
+    /// The address of this machine that the connection used is gone.
+    case addressGone
+    /// The address guard said no.
+    case addressRefused(FailureKind)
+    /// libcurl needed a name that it had not been given.
+    case nameMissing
+    /// The name of the origin has no addresses.
+    case nameFailed(NameFailure, name: String)
+    /// The reused connection had bytes to read, or its end, before the request was sent.
+    case connectionSpoilt
+    /// libcurl wanted to send a request again that must not be sent twice, or whose body was not kept.
+    case secondSending
+    /// The origin refused the stream, and libcurl wanted to send the request again. That is for the policy to say.
+    case streamRefused
+    /// The permit to send was refused, because the store could not record the attempt. Nothing was sent.
+    case notMarked
+    /// libcurl wanted to send again after a complete response (417 to an Expect).
+    case answeredAlready
+    /// The response breaks the rules of HTTP/1, or is over a limit.
+    case malformedResponse(FailureReason)
+}
+
+extension AbortCause? {
+    var isNameMissing: Bool {
+        if case .nameMissing? = self { return true }
+        return false
+    }
+
+    /// A refused address among several that could be reached does not spoil a dial.
+    var isDialHarmless: Bool {
+        switch self {
+        case nil, .addressRefused?: true
+        default: false
+        }
+    }
 }

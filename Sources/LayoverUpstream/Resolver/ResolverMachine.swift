@@ -1,3 +1,5 @@
+import LayoverCore
+
 /// Decides which names are looked up when, and who hears of it. Facts in, actions out: no thread, no clock.
 ///
 /// A name has at most one current lookup, whoever asks. It waits in the line until one of the few places is
@@ -169,5 +171,84 @@ struct ResolverMachine {
     private mutating func dropIfEmpty(_ name: String) {
         guard let entry = entries[name], entry.held == nil, entry.current == nil else { return }
         entries[name] = nil
+    }
+}
+
+/// What follows from a fact that `ResolverMachine` was told.
+enum ResolverAction: Equatable {
+    /// Begin a lookup on a thread of its own.
+    case start(lookup: UInt64, name: String)
+    /// Tell each of the askers.
+    case deliver(NameAnswer, name: String, to: [ResolverMachine.Asker])
+}
+
+/// Limits on the lookups of one upstream.
+struct ResolverLimits: Sendable {
+    /// Most lookups that somebody waits for and that run at the same time. Default: 8.
+    var runningCountMax = 8
+    /// Most threads in all, those included whose lookup nobody waits for any more. A lookup cannot be
+    /// broken off (getaddrinfo(3)), and with a silent server it lasts up to half a minute (resolv.conf(5):
+    /// 5 s, twice, for each of three servers), so such threads must not stand in the way of others.
+    /// Default: 32.
+    var threadCountMax = 32
+    /// Most names that wait for their turn. Default: 1024.
+    var waitingCountMax = 1024
+    /// Most names whose addresses are kept. Default: 4096.
+    var heldCountMax = 4096
+    /// How long addresses are believed. getaddrinfo(3) does not tell their real life.
+    var nameAgeMax: Duration
+
+    init(nameAgeMax: Duration) { self.nameAgeMax = nameAgeMax }
+}
+
+/// The outcome of one lookup of a name.
+enum NameOutcome: Sendable, Equatable {
+    /// Numeric addresses in the order in which they are to be tried, separated by commas, IPv6 in
+    /// brackets (CURLOPT_RESOLVE(3)).
+    case addresses(String)
+    case failed(NameFailure)
+}
+
+/// An outcome with the time that it belongs to.
+struct NameAnswer: Sendable, Equatable {
+    var outcome: NameOutcome
+    /// When the lookup began, on `MonotonicClock`.
+    var askedAt: UInt64
+    /// When the name must be asked for again.
+    var usableUntil: UInt64
+
+    /// - Parameter notBefore: When the asker's network changed last: older answers are of another network.
+    func isUsable(notBefore: UInt64, now: UInt64) -> Bool {
+        askedAt >= notBefore && now < usableUntil
+    }
+}
+
+/// Why a name has no addresses.
+enum NameFailure: Sendable, Hashable {
+    /// The name does not exist: NXDOMAIN, or no source of names has it (RFC 8020, nsswitch.conf(5)).
+    case unknown
+    /// The name exists, but without an address (EAI_NODATA). Unlike `unknown` this depends on the families
+    /// that this machine uses, so it proves less.
+    case noAddress
+    /// No resolver answered: none is configured, none can be reached, or all are silent.
+    case noResolver
+    /// A resolver answered that it cannot or will not find out.
+    case refused
+    /// The system failed while it looked; errno or a code of getaddrinfo(3).
+    case system(Int32)
+    /// Too many names wait already.
+    case busy
+
+    var kind: FailureKind { self == .busy ? .dnsTimeout : .dnsError }
+
+    func message(about name: String) -> String {
+        switch self {
+        case .unknown: "The name \(name) does not exist."
+        case .noAddress: "The name \(name) exists but has no address."
+        case .noResolver: "The name \(name) could not be resolved: no resolver answered."
+        case .refused: "The name \(name) could not be resolved: the resolver reported a failure."
+        case .system(let code): "The name \(name) could not be resolved: system error \(code)."
+        case .busy: "The name \(name) could not be resolved: the resolver is busy."
+        }
     }
 }

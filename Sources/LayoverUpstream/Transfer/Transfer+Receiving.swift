@@ -18,7 +18,7 @@ extension Transfer {
             case .some(.none): foundExcess()
             case .some: _ = try trailerAssembler.take(line: line)
             case nil:
-                let isHTTP2 = setOptions.offersHTTP2 && line.starts(with: Self.http2Status)
+                let isHTTP2 = easyOptions.offersHTTP2 && line.starts(with: Self.http2Status)
                 let head = isHTTP2 ? try takeHTTP2Status(line) : try headAssembler.take(line: line)
                 if let head { received(head) }
             }
@@ -58,15 +58,15 @@ extension Transfer {
         receiving.isError = head.status >= 300
         if attempt.wantsConnectionFacts { attempt.connectionFacts = connectionFacts }
         // libcurl would speak HTTP/1.0 on a connection that did so before.
-        if head.minorVersion == 0 || head.announcesImpossibleBody { setForbidReuse(true) }
+        if head.minorVersion == 0 || head.announcesImpossibleBody { easyOptions.setForbidReuse(true) }
         switch head.framing {
         case .none:
-            setVerbose(true)
+            easyOptions.setVerbose(true)
             loop.touch(self)
         // libcurl reports bytes behind the end of a response only in its verbose output.
-        case .chunked, .length(0): setVerbose(true)
+        case .chunked, .length(0): easyOptions.setVerbose(true)
         // `connectionCloses` needs libcurl's remark that comes while the connection is still open.
-        case .untilClose: if setOptions.isSecure { setVerbose(true) }
+        case .untilClose: if easyOptions.isSecure { easyOptions.setVerbose(true) }
         case .length: break
         }
         if !isRequestSent, isEarly(head) { return }
@@ -77,7 +77,7 @@ extension Transfer {
     /// The origin has decided without all of the body, which is sent to its end nevertheless. It is not sent where the origin did not ask
     /// for it (RFC 9110 section 10.1.1), or where an error says that the connection closes (RFC 9112 section 9.5).
     private func answeredEarly(_ head: ResponseHead, _ attempt: UpstreamAttempt) {
-        setForbidReuse(true)
+        easyOptions.setForbidReuse(true)
         guard sending.awaitsContinue || head.status >= 300 && head.endsConnection else { return }
         sending.isStopped = true
         loop.outbox.add(.bodyUnwanted, of: attempt)
@@ -105,7 +105,7 @@ extension Transfer {
 
     /// Bytes follow the end of the response. The response is whole and counts; they go with the connection
     /// (RFC 9112 section 6.3: never a part of it, never the next one).
-    private func foundExcess() { setForbidReuse(true) }
+    private func foundExcess() { easyOptions.setForbidReuse(true) }
 
     private static let refusedRemark = Array("REFUSED_STREAM".utf8)
 
@@ -113,7 +113,7 @@ extension Transfer {
 
     /// DEBUGFUNCTION: libcurl is about to close the connection. It takes any end of TLS for a proper one (decision 92).
     private func connectionCloses() {
-        guard receiving.framing == .untilClose, setOptions.isSecure, let tls = layover_get_tls(easy) else { return }
+        guard receiving.framing == .untilClose, easyOptions.isSecure, let tls = layover_get_tls(easy) else { return }
         receiving.isEndUnclosed = loop.options.hasCloseNotify?(OpaquePointer(tls)) == false
     }
 
@@ -129,7 +129,7 @@ extension Transfer {
     func receivedBody(_ piece: UnsafeRawBufferPointer) -> Int {
         guard let framing = receiving.framing else {
             // What does not begin as HTTP/1 does is a response of HTTP/0.9 for libcurl: a body without a head.
-            let mayUseHTTP2 = setOptions.isSecure && attempt?.request.parentProxyUse != .forward
+            let mayUseHTTP2 = easyOptions.isSecure && attempt?.request.parentProxyUse != .forward
             abortCause = .malformedResponse(
                 FailureReason(ResponseDecoder.refusal(ofBeginning: piece), isInHead: true, mayUseHTTP2: mayUseHTTP2))
             return 0
@@ -183,15 +183,11 @@ extension Transfer {
         if isResponseComplete {
             // The body of the request is not wanted. And where a HEAD has a body, libcurl does not know that its response has none. With
             // the coding `identity` it ignores the length.
-            if sending.isStopped || receiving.isEndedByUs || isHeadWithBody { return loop.finishEarly(self) }
+            if sending.isStopped || receiving.isEndedByUs || easyOptions.isHeadWithBody { return loop.finishEarly(self) }
             tellComplete()
         }
         if !receiving.isWithheld { releaseBody() }
         if sending.wantsResume { resumeSending() }
-    }
-
-    var isHeadWithBody: Bool {
-        setOptions.shape?.hasBody == true && setOptions.shape?.method == "HEAD"
     }
 
     /// Whether all of the response is here. libcurl decodes chunks, so of chunked ones only it knows.

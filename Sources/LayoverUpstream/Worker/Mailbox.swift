@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import LayoverEngine
 import Synchronization
 
 /// Commands on their way to a worker's thread, and the descriptor that wakes it.
@@ -83,4 +84,21 @@ final class Mailbox: Sendable {
     }
 
     private func close(_ descriptor: CInt) { _ = Glibc.close(descriptor) }
+}
+
+/// What a worker is asked to do.
+enum WorkerCommand: Sendable {
+    case start(UpstreamAttempt)
+    case cancel(UpstreamAttempt)
+    case cancelIfConnecting(UpstreamAttempt)
+    case resumeReceiving(UpstreamAttempt)
+    /// A body that had no bytes to send may have some now. The transfer is named by slot and serial, not by reference: the body holds the
+    /// closure that posts this command, and a reference would keep the request of the body alive.
+    case resumeSending(slot: Int, serial: UInt64)
+    /// The time is that of the call, on `MonotonicClock`.
+    case networkChanged(at: UInt64)
+    /// The resolver has an answer that this worker asked for.
+    case nameAnswered(String, NameAnswer)
+    case ping(@Sendable () -> Void)
+    case shutDown
 }

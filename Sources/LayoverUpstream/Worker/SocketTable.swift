@@ -1,5 +1,7 @@
+import Glibc
 import LayoverCore
 import LayoverEngine
+import Synchronization
 
 /// The worker's facts about each descriptor that libcurl uses, by descriptor number.
 struct SocketTable {
@@ -105,5 +107,48 @@ struct SocketTable {
         }
         if self[descriptor].isIdle { idleCount -= 1 }
         self[descriptor] = Entry()
+    }
+}
+
+/// Names one TCP connection of ours by its two ends, as PREREQFUNCTION tells them.
+struct ConnectionKey: Hashable {
+    private let ports: UInt32
+    private let addresses: UInt64
+
+    init(
+        remoteAddress: UnsafePointer<CChar>, remotePort: CInt, localAddress: UnsafePointer<CChar>,
+        localPort: CInt
+    ) {
+        ports = UInt32(truncatingIfNeeded: remotePort) << 16 | UInt32(truncatingIfNeeded: localPort) & 0xFFFF
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for text in [remoteAddress, localAddress] {
+            Self.mix(text, into: &hash)
+        }
+        addresses = hash
+    }
+
+    /// FNV-1a; the addresses are at most 45 characters long.
+    private static func mix(_ text: UnsafePointer<CChar>, into hash: inout UInt64) {
+        var next = text
+        while next.pointee != 0 {
+            hash = (hash ^ UInt64(UInt8(bitPattern: next.pointee))) &* 0x100_0000_01b3
+            next += 1
+        }
+        hash = (hash ^ 0xFF) &* 0x100_0000_01b3
+    }
+}
+
+/// The open connections of one worker, by where they lead. Counted on the worker's thread, read on others.
+final class OpenConnections: Sendable {
+    private let counts = Mutex<[Origin: ConnectionCount]>([:])
+
+    var all: [Origin: ConnectionCount] { counts.withLock { $0 } }
+
+    func changed(_ origin: Origin, by change: ConnectionCount) {
+        counts.withLock { counts in
+            var count = counts[origin] ?? .init()
+            count += change
+            counts[origin] = count.open > 0 ? count : nil
+        }
     }
 }

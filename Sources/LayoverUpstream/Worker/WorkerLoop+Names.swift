@@ -11,17 +11,17 @@ extension WorkerLoop {
     /// Gives an attempt to libcurl, with what is known of its name.
     func launch(_ transfer: Transfer) {
         guard let endpoint = transfer.attempt?.request.endpoint else { return }
-        switch transfer.hostName {
-        case .literal: transfer.setResolveEntry(nil)
-        case .loopback: transfer.setResolveEntry(.addresses(SystemLookup.loopback))
+        switch transfer.easyOptions.hostName {
+        case .literal: transfer.easyOptions.setResolveEntry(nil)
+        case .loopback: transfer.easyOptions.setResolveEntry(.addresses(SystemLookup.loopback))
         case .impossible: return fail(transfer, .unknown, name: endpoint.host)
         case .name:
             if names.isGiven(endpoint, now: now) {
-                transfer.setResolveEntry(nil)
-            } else if transfer.needsConnection {
+                transfer.easyOptions.setResolveEntry(nil)
+            } else if transfer.easyOptions.needsConnection {
                 return resolve(transfer)
             } else {
-                transfer.setResolveEntry(.removal)
+                transfer.easyOptions.setResolveEntry(.removal)
             }
         }
         add(transfer)
@@ -30,7 +30,7 @@ extension WorkerLoop {
     /// Lets an attempt wait for the addresses of its name.
     func resolve(_ transfer: Transfer) {
         guard let request = transfer.attempt?.request else { return }
-        guard case .name(let name) = transfer.hostName else { return launch(transfer) }
+        guard case .name(let name) = transfer.easyOptions.hostName else { return launch(transfer) }
         names.forget(request.endpoint)
         let endsAt = transfer.resolving.beganAt + request.timeouts.connect.nanoseconds
         transfer.resolving.endsAt = endsAt
@@ -48,7 +48,7 @@ extension WorkerLoop {
     func stopWaiting(_ transfer: Transfer) {
         guard transfer.resolving.endsAt != nil else { return }
         transfer.resolving.endsAt = nil
-        guard case .name(let name) = transfer.hostName else { return }
+        guard case .name(let name) = transfer.easyOptions.hostName else { return }
         names.stopWaiting(for: name, slot: transfer.slot)
     }
 
@@ -60,7 +60,7 @@ extension WorkerLoop {
 
     /// No connection could be made to the addresses of the name: it may have moved. The next attempt asks for them again.
     func distrustName(of transfer: Transfer) {
-        guard let endpoint = transfer.attempt?.request.endpoint, case .name(let name) = transfer.hostName else { return }
+        guard let endpoint = transfer.attempt?.request.endpoint, case .name(let name) = transfer.easyOptions.hostName else { return }
         guard let used = names.forget(endpoint) else { return }
         resolver.distrust(name, askedAt: used.askedAt)
     }
@@ -87,11 +87,11 @@ extension WorkerLoop {
 
     private func proceed(_ transfer: Transfer, to addresses: String, from answer: NameAnswer) {
         guard let request = transfer.attempt?.request else { return }
-        transfer.setResolveEntry(.addresses(addresses))
+        transfer.easyOptions.setResolveEntry(.addresses(addresses))
         names.noteGiven(answer, to: request.endpoint)
         let endsAt = transfer.resolving.beganAt + request.timeouts.connect.nanoseconds
         let left = Duration.nanoseconds(Int64(clamping: endsAt > now ? endsAt - now : 0))
-        transfer.setConnectTimeout(left.millisecondsAtLeastOne)
+        transfer.easyOptions.setConnectTimeout(left.millisecondsAtLeastOne)
         add(transfer)
     }
 

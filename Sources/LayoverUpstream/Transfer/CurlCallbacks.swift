@@ -1,39 +1,39 @@
 import CCurl
+import Glibc
 
-// What libcurl calls. Each finds its transfer by the context and passes the facts on; none captures
-// anything, and none throws.
-
-extension Transfer {
-    func setConstantCallbacks(_ context: UnsafeMutableRawPointer) {
-        layover_set_write(easy, CURLOPT_HEADERFUNCTION, Self.headerLineCame)
+/// What libcurl calls. Each finds its transfer by the context and passes the facts on; none captures anything, and none throws.
+enum CurlCallbacks {
+    static func set(for transfer: Transfer) {
+        let (easy, loop, context) = (transfer.easy, transfer.loop, Unmanaged.passUnretained(transfer).toOpaque())
+        layover_set_pointer(easy, CURLOPT_PRIVATE, context)
+        layover_set_write(easy, CURLOPT_HEADERFUNCTION, headerLineCame)
         layover_set_pointer(easy, CURLOPT_HEADERDATA, context)
-        layover_set_write(easy, CURLOPT_WRITEFUNCTION, Self.bodyCame)
+        layover_set_write(easy, CURLOPT_WRITEFUNCTION, bodyCame)
         layover_set_pointer(easy, CURLOPT_WRITEDATA, context)
-        layover_set_read(easy, Self.bodyWanted)
+        layover_set_read(easy, bodyWanted)
         layover_set_pointer(easy, CURLOPT_READDATA, context)
         layover_set_pointer(easy, CURLOPT_SEEKDATA, context)
-        layover_set_resolver_start(easy, Self.nameWanted)
+        layover_set_resolver_start(easy, nameWanted)
         layover_set_pointer(easy, CURLOPT_RESOLVER_START_DATA, context)
-        layover_set_open_socket(easy, Self.socketWanted)
+        layover_set_open_socket(easy, socketWanted)
         layover_set_pointer(easy, CURLOPT_OPENSOCKETDATA, context)
         // A connection outlives the transfer that made it: this context is the loop.
-        layover_set_close_socket(easy, Self.socketDropped)
+        layover_set_close_socket(easy, socketDropped)
         layover_set_pointer(
             easy, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(loop).toOpaque())
-        layover_set_prereq(easy, Self.connectionStands)
+        layover_set_prereq(easy, connectionStands)
         layover_set_pointer(easy, CURLOPT_PREREQDATA, context)
         if loop.options.prepareTLS != nil {
-            layover_set_ssl_context(easy, Self.tlsBegins)
+            layover_set_ssl_context(easy, tlsBegins)
             layover_set_pointer(easy, CURLOPT_SSL_CTX_DATA, context)
         }
-        layover_set_debug(easy, Self.remarkCame)
+        layover_set_debug(easy, remarkCame)
         layover_set_pointer(easy, CURLOPT_DEBUGDATA, context)
     }
 
-    func setSeek(_ maySeek: Bool) {
-        guard setOptions.maySeek != maySeek else { return }
-        setOptions.maySeek = maySeek
-        layover_set_seek(easy, maySeek ? Self.rewindWanted : nil)
+    /// Whether libcurl may send the body of the request once more.
+    static func setRewind(_ isAllowed: Bool, on easy: UnsafeMutableRawPointer) {
+        layover_set_seek(easy, isAllowed ? rewindWanted : nil)
     }
 
     private static func transfer(_ context: UnsafeMutableRawPointer) -> Transfer {
@@ -75,7 +75,8 @@ extension Transfer {
 
     private static let socketDropped: curl_closesocket_callback = { context, descriptor in
         guard let context else { return 1 }
-        Unmanaged<WorkerLoop>.fromOpaque(context).takeUnretainedValue().closeSocket(descriptor)
+        Unmanaged<WorkerLoop>.fromOpaque(context).takeUnretainedValue().poller.forget(descriptor)
+        close(descriptor)
         return 0
     }
 

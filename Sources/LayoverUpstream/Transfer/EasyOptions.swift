@@ -3,19 +3,66 @@ import LayoverCore
 import LayoverEngine
 import LayoverHTTP
 
-extension Transfer {
-    // MARK: Once for each handle
-
-    func setConstantOptions() {
-        let context = Unmanaged.passUnretained(self).toOpaque()
-        layover_set_pointer(easy, CURLOPT_PRIVATE, context)
-        layover_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText)
-        setConstantCallbacks(context)
-        setConstantConnectionOptions()
-        setConstantMessageOptions()
+/// The options that an easy handle has now, and the memory that libcurl reads some of them from. Setting one costs a call and often a
+/// copy, and attempts that follow each other on a handle are mostly alike.
+struct EasyOptions {
+    /// The properties of a request that decide libcurl's options UPLOAD, NOBODY and CUSTOMREQUEST.
+    private struct Shape: Equatable {
+        var method: String
+        var hasBody: Bool
     }
 
-    private func setConstantConnectionOptions() {
+    private let easy: UnsafeMutableRawPointer
+    private var fieldList = FieldList()
+    /// The fields of CONNECT to a parent proxy. Nil until such a request comes.
+    private var connectFieldList: FieldList?
+    private var resolveEntry = ResolveEntry()
+
+    /// The first receiver of the request: the origin, or the parent proxy that forwards it. `isSecure`: TLS is made with it.
+    private var peer: Origin?
+    private(set) var isSecure = false
+    /// The origin or parent proxy whose name is resolved for the connection.
+    private var endpoint: Origin?
+    /// What the host of the endpoint is.
+    private(set) var hostName = HostName.impossible
+    /// The parent proxy that opens a tunnel to the origin. A parent proxy that forwards the request is the `peer`.
+    private var tunnelProxy: ParentProxy?
+    /// Whether CONNECT to the parent proxy carries fields of the request.
+    private var hasConnectFields = false
+    private var isDial = false
+    private var shape: Shape?
+    private var target = ""
+    private var isFresh = false
+    private var hasResolveEntry = false
+    private var forbidsReuse = false
+    private var ignoresLength = false
+    private var connectMilliseconds = 0
+    private var maySeek = false
+    private var isVerbose = false
+    private(set) var offersHTTP2 = false
+
+    init(of easy: UnsafeMutableRawPointer) { self.easy = easy }
+
+    func deallocate() {
+        fieldList.deallocate()
+        connectFieldList?.deallocate()
+        resolveEntry.deallocate()
+    }
+
+    /// Whether libcurl would certainly make a new connection, so that it needs the addresses first.
+    var needsConnection: Bool { isDial || isFresh }
+
+    /// Whether the request is a HEAD with a body.
+    var isHeadWithBody: Bool { shape?.hasBody == true && shape?.method == "HEAD" }
+
+    // MARK: Once for each handle
+
+    func setConstants(of loop: WorkerLoop) {
+        setConnectionConstants(of: loop)
+        setMessageConstants()
+    }
+
+    private func setConnectionConstants(of loop: WorkerLoop) {
         let options = loop.options
         // Otherwise `http_proxy` in our own environment would make the proxy call itself.
         layover_set_string(easy, CURLOPT_PROXY, "")
@@ -49,7 +96,7 @@ extension Transfer {
         layover_set_pointer(easy, CURLOPT_SHARE, loop.share)
     }
 
-    private func setConstantMessageOptions() {
+    private func setMessageConstants() {
         layover_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         layover_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         // No response of HTTP/0.9 is passed on (`receivedBody`), but its bytes tell what the origin speaks.
@@ -67,27 +114,28 @@ extension Transfer {
 
     // MARK: For each attempt
 
-    func setOptions(for attempt: UpstreamAttempt) {
+    mutating func set(for attempt: UpstreamAttempt) {
         let request = attempt.request
-        setPeer(request)
+        let isDial = request.purpose != .transfer
+        setPeer(request, isDial: isDial)
         setTunnelProxy(request)
         setConnectFields(request)
         setShape(request)
         let target = request.wireTarget
-        if setOptions.target != target {
-            setOptions.target = target
+        if self.target != target {
+            self.target = target
             layover_set_string(easy, CURLOPT_REQUEST_TARGET, target)
         }
         layover_set_list(
             easy, CURLOPT_HTTPHEADER,
             fieldList.fill(
-                host: request.host, fields: request.fieldsForPeer, framing: request.framing,
+                host: request.host, fields: Self.fieldsForPeer(of: request), framing: request.framing,
                 expectsContinue: request.expectsContinue, framesChunks: !request.offersHTTP2))
         setHTTP2(request.offersHTTP2)
         // libcurl sends a request again by itself if a reused connection dies before the first byte of the response. So a request that must
         // not be sent twice always gets a new connection. The connection is closed afterwards: idle connections of many such requests would
         // pile up at the origin, because no such request ever uses one.
-        let isAlone = !request.mayBeSentTwice || !isDial && request.tunnelsWithCredentials
+        let isAlone = !request.mayBeSentTwice || !isDial && Self.tunnelsWithCredentials(request)
         setFreshConnect(attempt.needsFreshConnection || isAlone)
         setForbidReuse(isAlone)
         setIgnoresLength(false)
@@ -96,71 +144,69 @@ extension Transfer {
         setVerbose(
             request.framing != .none || request.offersHTTP2 || request.parentProxyUse == .tunnel && request.parentProxy?.isSecure == true)
         setConnectTimeout(request.timeouts.connect.millisecondsAtLeastOne)
-        if setOptions.isDial != isDial {
-            setOptions.isDial = isDial
+        if self.isDial != isDial {
+            self.isDial = isDial
             layover_set_long(easy, CURLOPT_CONNECT_ONLY, isDial ? 1 : 0)
         }
-        headAssembler.reset(isHeadRequest: request.method == "HEAD")
-        trailerAssembler.reset()
     }
 
-    private func setHTTP2(_ isOffered: Bool) {
-        guard setOptions.offersHTTP2 != isOffered else { return }
-        setOptions.offersHTTP2 = isOffered
+    private mutating func setHTTP2(_ isOffered: Bool) {
+        guard offersHTTP2 != isOffered else { return }
+        offersHTTP2 = isOffered
         layover_set_long(easy, CURLOPT_HTTP_VERSION, Int(isOffered ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
     }
 
-    func setFreshConnect(_ isFresh: Bool) {
-        guard setOptions.isFresh != isFresh else { return }
-        setOptions.isFresh = isFresh
+    mutating func setFreshConnect(_ isFresh: Bool) {
+        guard self.isFresh != isFresh else { return }
+        self.isFresh = isFresh
         layover_set_long(easy, CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
     }
 
-    func setConnectTimeout(_ milliseconds: Int) {
-        guard setOptions.connectMilliseconds != milliseconds else { return }
-        setOptions.connectMilliseconds = milliseconds
+    mutating func setConnectTimeout(_ milliseconds: Int) {
+        guard connectMilliseconds != milliseconds else { return }
+        connectMilliseconds = milliseconds
         layover_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
     }
 
     /// Makes sure that the connection is closed after this response. May be called in a callback: libcurl
     /// looks at the option when the transfer is done.
-    func setForbidReuse(_ forbids: Bool) {
-        guard setOptions.forbidsReuse != forbids else { return }
-        setOptions.forbidsReuse = forbids
+    mutating func setForbidReuse(_ forbids: Bool) {
+        guard forbidsReuse != forbids else { return }
+        forbidsReuse = forbids
         layover_set_long(easy, CURLOPT_FORBID_REUSE, forbids ? 1 : 0)
     }
 
     /// Lets libcurl read to the end of the stream, whatever the response says about its length. May be called in a callback.
-    func setIgnoresLength(_ ignores: Bool) {
-        guard setOptions.ignoresLength != ignores else { return }
-        setOptions.ignoresLength = ignores
+    mutating func setIgnoresLength(_ ignores: Bool) {
+        guard ignoresLength != ignores else { return }
+        ignoresLength = ignores
         layover_set_long(easy, CURLOPT_IGNORE_CONTENT_LENGTH, ignores ? 1 : 0)
     }
 
     /// Lets libcurl tell what it does; only where nothing else says it.
-    func setVerbose(_ isVerbose: Bool) {
-        guard setOptions.isVerbose != isVerbose else { return }
-        setOptions.isVerbose = isVerbose
+    mutating func setVerbose(_ isVerbose: Bool) {
+        guard self.isVerbose != isVerbose else { return }
+        self.isVerbose = isVerbose
         layover_set_long(easy, CURLOPT_VERBOSE, isVerbose ? 1 : 0)
     }
 
-    private func setPeer(_ request: UpstreamRequest) {
+    private mutating func setPeer(_ request: UpstreamRequest, isDial: Bool) {
         let endpoint = request.endpoint
-        if setOptions.endpoint?.host != endpoint.host { hostName = HostName(endpoint.host) }
-        if setOptions.endpoint != endpoint { setOptions.endpoint = endpoint }
+        if self.endpoint?.host != endpoint.host { hostName = HostName(endpoint.host) }
+        if self.endpoint != endpoint { self.endpoint = endpoint }
         let peer = request.peer
         // A dial makes no TLS: what runs inside a tunnel is the client's.
         let isSecure = request.isPeerSecure && !isDial
-        guard setOptions.peer != peer || setOptions.isSecure != isSecure else { return }
-        (setOptions.peer, setOptions.isSecure) = (peer, isSecure)
+        guard self.peer != peer || self.isSecure != isSecure else { return }
+        (self.peer, self.isSecure) = (peer, isSecure)
         layover_set_string(easy, CURLOPT_URL, "\(isSecure ? "https" : "http")://\(peer.authority)/")
     }
 
     /// The parent proxy through which libcurl is to open the way to the origin.
-    private func setTunnelProxy(_ request: UpstreamRequest) {
+    private mutating func setTunnelProxy(_ request: UpstreamRequest) {
         let proxy = request.parentProxyUse == .tunnel ? request.parentProxy : nil
-        guard setOptions.tunnelProxy != proxy else { return }
-        setOptions.tunnelProxy = proxy
+        guard tunnelProxy != proxy else { return }
+        tunnelProxy = proxy
         layover_set_string(easy, CURLOPT_PROXY, proxy.map { "\($0.scheme.rawValue)://\($0.gate.authority)" } ?? "")
         // Otherwise the variable `no_proxy` of our own environment would count.
         layover_set_string(easy, CURLOPT_NOPROXY, proxy == nil ? "*" : "")
@@ -173,23 +219,23 @@ extension Transfer {
     /// CONNECT carries the Via field of the request that it is for, so that proxies that name each other notice the loop.
     ///
     /// libcurl keeps the pointer to the list, which changes with each request.
-    private func setConnectFields(_ request: UpstreamRequest) {
+    private mutating func setConnectFields(_ request: UpstreamRequest) {
         guard request.parentProxyUse == .tunnel, request.parentProxy?.speaksHTTP == true else {
-            guard setOptions.hasConnectFields else { return }
-            setOptions.hasConnectFields = false
+            guard hasConnectFields else { return }
+            hasConnectFields = false
             layover_set_list(easy, CURLOPT_PROXYHEADER, nil)
             return
         }
-        setOptions.hasConnectFields = true
+        hasConnectFields = true
         var list = connectFieldList ?? FieldList()
         layover_set_list(easy, CURLOPT_PROXYHEADER, list.fillVia(of: request.fields))
         connectFieldList = list
     }
 
-    private func setShape(_ request: UpstreamRequest) {
-        let shape = SetOptions.Shape(method: request.method, hasBody: request.framing != .none)
-        if setOptions.shape != shape {
-            setOptions.shape = shape
+    private mutating func setShape(_ request: UpstreamRequest) {
+        let shape = Shape(method: request.method, hasBody: request.framing != .none)
+        if self.shape != shape {
+            self.shape = shape
             // Takes back UPLOAD and NOBODY of the attempt before.
             layover_set_long(easy, CURLOPT_HTTPGET, 1)
             if shape.hasBody { layover_set_long(easy, CURLOPT_UPLOAD, 1) }
@@ -203,20 +249,38 @@ extension Transfer {
             // Unknown: the body ends where `readBody` says so. `FieldList` keeps libcurl from framing it.
             layover_set_offset(easy, CURLOPT_INFILESIZE_LARGE, -1)
         }
-        setSeek(request.mayBeSentTwice)
+        if maySeek != request.mayBeSentTwice {
+            maySeek = request.mayBeSentTwice
+            CurlCallbacks.setRewind(maySeek, on: easy)
+        }
     }
-}
 
-extension UpstreamRequest {
+    // MARK: The addresses
+
+    /// Sets the entry by which libcurl gets the addresses of the endpoint's name; nil: libcurl gets no entry.
+    mutating func setResolveEntry(_ content: ResolveEntry.Content?) {
+        guard content != nil || hasResolveEntry else { return }
+        hasResolveEntry = content != nil
+        guard let content, let endpoint else {
+            layover_set_list(easy, CURLOPT_RESOLVE, nil)
+            return
+        }
+        layover_set_list(easy, CURLOPT_RESOLVE, resolveEntry.fill(content, for: endpoint))
+    }
+
+    // MARK: Facts of a request
+
     /// The fields for the first receiver of the request. A parent proxy that forwards the request also gets `Proxy-Authorization`.
-    fileprivate var fieldsForPeer: RequestFields {
-        guard let authorization = parentProxyAuthorization else { return fields }
-        var all = fields
+    private static func fieldsForPeer(of request: UpstreamRequest) -> RequestFields {
+        guard let authorization = request.parentProxyAuthorization else { return request.fields }
+        var all = request.fields
         all.append("Proxy-Authorization", authorization)
         return all
     }
 
     /// True if the parent proxy opens the tunnel for credentials. libcurl 7.88.1 does not compare credentials before it uses a connection
     /// again.
-    fileprivate var tunnelsWithCredentials: Bool { parentProxyUse == .tunnel && parentProxy?.hasCredentials == true }
+    private static func tunnelsWithCredentials(_ request: UpstreamRequest) -> Bool {
+        request.parentProxyUse == .tunnel && request.parentProxy?.hasCredentials == true
+    }
 }
