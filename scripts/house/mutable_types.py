@@ -13,8 +13,8 @@ FILES_MAX = 4
 
 ON_LIST = {
     "LayoverEngine.Engine": 11,
-    "LayoverEngine.UpstreamRequest": 11,
-    "LayoverCore.Failure": 9,
+    "LayoverEngine.UpstreamRequest": 7,
+    "LayoverCore.Failure": 7,
     "LayoverHTTP.RequestHead": 6,
     "LayoverProxy.Exchange": 8,
     "Retry.DelaySchedule": 5,

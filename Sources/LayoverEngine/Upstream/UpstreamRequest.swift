@@ -1,5 +1,7 @@
 package import LayoverCore
 package import LayoverHTTP
+import LayoverText
+package import NIOCore
 
 /// One request as it goes upstream: the same value for the first attempt and for every replay.
 package struct UpstreamRequest: Sendable {
@@ -72,5 +74,89 @@ package struct UpstreamRequest: Sendable {
 extension UpstreamRequest: CustomStringConvertible {
     package var description: String {
         "\(method) \(MaskedURL.text(origin.description + target)), \(fields)"
+    }
+}
+
+extension UpstreamRequest {
+    /// Whether the request can be written into a request head without becoming another request.
+    ///
+    /// The proxy's parser lets nothing else through; requests also come from the store and from the
+    /// admin API, and libcurl would interpret a host's percent signs and userinfo.
+    package var isAcceptable: Bool {
+        Self.isHost(origin.host) && (1...65535).contains(origin.port)
+            && Self.isVisible(method) && Self.isVisible(target)
+            && host.allBytes { $0 > 0x20 && $0 != 0x7F }
+            && (framing == .none) == (body == nil)
+    }
+
+    private static func isVisible(_ text: String) -> Bool {
+        !text.isEmpty && text.allBytes { $0 > 0x20 && $0 != 0x7F }
+    }
+
+    /// A name, an IPv4 address or an IPv6 literal without a zone. All ASCII: libcurl would turn anything else
+    /// into a name that our resolver was not asked for (RFC 5891).
+    private static func isHost(_ host: String) -> Bool {
+        guard !host.isEmpty, host.utf8.count <= 255 else { return false }
+        if !host.allBytes({ $0 != UInt8(ascii: ":") }) {
+            return host.allBytes {
+                Hexadecimal.value(of: $0) != nil || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".")
+            }
+        }
+        var host = host
+        return host.withUTF8 { bytes in
+            PercentCoding.unreservedEnd(0..<bytes.count, in: UnsafeRawBufferPointer(bytes)) == bytes.count
+        }
+    }
+}
+
+extension UpstreamRequest {
+    /// Appends the fields as they stand in a head of HTTP/1.1: `fields` in their order, with Host, framing and `Expect` in their
+    /// places. Allocates nothing but room.
+    ///
+    /// - Parameter isWanted: Is shown each line of `fields` without its end.
+    package func writeFields(into out: inout ByteBuffer, where isWanted: (UnsafeRawBufferPointer) -> Bool = { _ in true }) {
+        // Most requests have Host first and nothing else that is written here.
+        if places.host == 0, framing == .none, !expectsContinue {
+            writeHost(into: &out)
+            return fields.writeLines(into: &out, where: isWanted)
+        }
+        var (hasHost, hasFraming, hasExpect) = (false, false, false)
+        fields.writeLines(
+            into: &out,
+            before: { number, out in
+                if !hasHost, number >= places.host {
+                    hasHost = true
+                    writeHost(into: &out)
+                }
+                if !hasFraming, number >= places.framing {
+                    hasFraming = true
+                    writeFraming(into: &out)
+                }
+                if !hasExpect, number >= places.expect {
+                    hasExpect = true
+                    writeExpect(into: &out)
+                }
+            }, where: isWanted)
+        if !hasHost { writeHost(into: &out) }
+        if !hasFraming { writeFraming(into: &out) }
+        if !hasExpect { writeExpect(into: &out) }
+    }
+
+    private func writeHost(into out: inout ByteBuffer) {
+        out.writeStaticString("Host: ")
+        out.writeString(host)
+        out.writeStaticString("\r\n")
+    }
+
+    private func writeFraming(into out: inout ByteBuffer) {
+        switch framing {
+        case .none: break
+        case .length(let count): out.writeString("Content-Length: \(count)\r\n")
+        case .chunked: out.writeStaticString("Transfer-Encoding: chunked\r\n")
+        }
+    }
+
+    private func writeExpect(into out: inout ByteBuffer) {
+        if expectsContinue { out.writeStaticString("Expect: 100-continue\r\n") }
     }
 }

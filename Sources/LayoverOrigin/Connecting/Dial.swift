@@ -24,7 +24,7 @@ final class Dial: UpstreamReceiver {
     func begin() {
         attempt.workerState = self
         let dialled = UpstreamAttempt(
-            request: attempt.request.dial, number: attempt.number, needsFreshConnection: true, owner: attempt, receiver: self)
+            request: Self.dial(for: attempt.request), number: attempt.number, needsFreshConnection: true, owner: attempt, receiver: self)
         self.dialled = dialled
         worker.dialler.start(dialled)
     }
@@ -113,15 +113,14 @@ final class Dial: UpstreamReceiver {
         worker.ended(self)
         worker.end(attempt, with: failure)
     }
-}
 
-extension UpstreamRequest {
-    /// Opens a connection for this request. Only its `Via` is for a parent proxy that is asked for the connection.
-    fileprivate var dial: UpstreamRequest {
+    /// Opens a connection for a request. Only its `Via` is for a parent proxy that is asked for the connection.
+    private static func dial(for request: UpstreamRequest) -> UpstreamRequest {
         var via = RequestFields()
-        if parentProxyUse == .tunnel { for field in fields where field.isNamed("via") { via.append(field) } }
+        if request.parentProxyUse == .tunnel { for field in request.fields where field.isNamed("via") { via.append(field) } }
         return UpstreamRequest(
-            purpose: .dial, origin: origin, method: "CONNECT", target: origin.authority, host: origin.authority, fields: via,
-            mayBeSentTwice: true, timeouts: timeouts, allowAddresses: allowAddresses, parentProxy: parentProxy)
+            purpose: .dial, origin: request.origin, method: "CONNECT", target: request.origin.authority, host: request.origin.authority,
+            fields: via, mayBeSentTwice: true, timeouts: request.timeouts, allowAddresses: request.allowAddresses,
+            parentProxy: request.parentProxy)
     }
 }

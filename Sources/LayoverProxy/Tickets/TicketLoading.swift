@@ -74,16 +74,7 @@ struct TicketLoading {
         request.parentProxy = loop.rules.routes.parentProxy(for: stored.origin, route: route?.name)
         request.takeFields(of: route)
         guard stored.isNotification else { return request }
-        guard let webhook = route?.webhook, request.address(to: webhook, stored.body, at: loop.wallSeconds) else { return nil }
-        return request
+        guard let webhook = route?.webhook else { return nil }
+        return WebhookRequest.address(&request, to: webhook, stored.body, at: loop.wallSeconds) ? request : nil
     }
-}
-
-extension Failure {
-    /// The proxy ends before it could send.
-    static let stopping = Failure(
-        phase: .resolving, kind: .proxyInternalError, evidence: .neverSent, message: "The proxy is stopping.")
-    static let webhookGone = Failure(
-        phase: .resolving, kind: .proxyConfigurationError, evidence: .neverSent,
-        message: "The webhook of this notification is not configured any more (notify.webhook).")
 }

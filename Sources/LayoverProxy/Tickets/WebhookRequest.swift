@@ -39,28 +39,26 @@ package enum WebhookRequest {
             hasBody: true)
     }
 
-    fileprivate static let idName = "webhook-id"
+    private static let idName = "webhook-id"
+
+    /// Writes what is not kept of a notification.
+    ///
+    /// - Parameter time: Seconds since 1970.
+    /// - Returns: False where it could not be signed.
+    static func address(_ request: inout UpstreamRequest, to webhook: Webhook, _ body: StoredBody, at time: Int) -> Bool {
+        request.target = webhook.target.revealed
+        request.fields.append("webhook-timestamp", "\(time)")
+        guard let key = webhook.key else { return true }
+        guard case .inline(let bytes) = body, let id = request.fields.first(where: { $0.name.lowercased() == idName }),
+            let code = try? HMACSHA256.code(
+                for: Array("\(String(buffer: id.value)).\(time).".utf8) + Array(bytes.readableBytesView), using: SymmetricKey(key.bytes))
+        else { return false }
+        request.fields.append("webhook-signature", "v1,\(Base64.text(code))")
+        return true
+    }
 }
 
 extension StoredRequest {
     /// No request of a client has an empty target (RFC 9112 section 3.2).
     var isNotification: Bool { target.isEmpty }
-}
-
-extension UpstreamRequest {
-    /// Writes what is not kept of a notification.
-    ///
-    /// - Parameter time: Seconds since 1970.
-    /// - Returns: False where it could not be signed.
-    mutating func address(to webhook: Webhook, _ body: StoredBody, at time: Int) -> Bool {
-        target = webhook.target.revealed
-        fields.append("webhook-timestamp", "\(time)")
-        guard let key = webhook.key else { return true }
-        guard case .inline(let bytes) = body, let id = fields.first(where: { $0.name.lowercased() == WebhookRequest.idName }),
-            let code = try? HMACSHA256.code(
-                for: Array("\(String(buffer: id.value)).\(time).".utf8) + Array(bytes.readableBytesView), using: SymmetricKey(key.bytes))
-        else { return false }
-        fields.append("webhook-signature", "v1,\(Base64.text(code))")
-        return true
-    }
 }

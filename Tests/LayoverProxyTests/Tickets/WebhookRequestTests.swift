@@ -22,7 +22,7 @@ struct WebhookRequestTests {
         var sent = UpstreamRequest(
             purpose: .transfer, origin: stored.origin, method: stored.method, target: stored.target, host: stored.host,
             fields: stored.fields, mayBeSentTwice: true)
-        let isSigned = sent.address(to: webhook, stored.body, at: 1_614_265_330)
+        let isSigned = WebhookRequest.address(&sent, to: webhook, stored.body, at: 1_614_265_330)
         return (stored, sent, isSigned)
     }
 
