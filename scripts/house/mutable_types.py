@@ -17,7 +17,6 @@ ON_LIST = {
     "LayoverCore.Failure": 7,
     "LayoverHTTP.RequestHead": 6,
     "LayoverProxy.Exchange": 8,
-    "Retry.DelaySchedule": 5,
 }
 
 

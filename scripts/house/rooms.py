@@ -9,7 +9,7 @@ from collections import Counter
 from house.shrinking import compared, lines_of
 
 SHORT_LINES = 40
-SHORT_FILES = 83
+SHORT_FILES = 75
 FILES_MAX = 15
 
 # Folders with more files than that.

@@ -1,5 +1,33 @@
 import Synchronization
 
+/// A source of wake-ups that any number of operations can listen to at once.
+///
+/// An `AsyncStream` serves one reader only. Keep one `WakeSignal` per thing that can come back, send to it
+/// where that is noticed, and pass it as `wakeOn` wherever something waits.
+///
+/// ```swift
+/// let reachability = WakeSignal()
+/// monitor.onChange = { isReachable in if isReachable { reachability.send() } }
+/// let answer = try await retry(policy, wakeOn: reachability) { _ in try await fetch() }
+/// ```
+public final class WakeSignal: AsyncSequence, Sendable {
+    public typealias Element = Void
+
+    private let listeners = Broadcast<Void>()
+
+    /// Makes a signal that nobody has sent yet.
+    public init() {}
+
+    /// Wakes everybody who listens now. Nothing is kept for those who begin to listen later, and a
+    /// listener that is slow finds several signals as one.
+    public func send() { listeners.send(()) }
+
+    /// Begins to listen.
+    public func makeAsyncIterator() -> AsyncStream<Void>.Iterator {
+        listeners.stream(buffering: .bufferingNewest(1)).makeAsyncIterator()
+    }
+}
+
 /// Tells one waiting run that a wake-up came.
 ///
 /// Between `silence()` and the next wait the bell remembers that it was rung, so that a wake-up during an
@@ -42,4 +70,18 @@ final class WakeBell: Sendable {
             state.withLock { $0.waiter.take() }?.resume()
         }
     }
+}
+
+/// A sequence that never wakes anybody: the wait ends at the timer alone.
+public struct NoWakeUps: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    public typealias Element = Never
+
+    /// Makes the empty sequence.
+    public init() {}
+
+    /// Ends at once.
+    public func next() async -> Never? { nil }
+
+    /// Itself.
+    public func makeAsyncIterator() -> NoWakeUps { self }
 }
