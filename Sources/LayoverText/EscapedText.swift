@@ -27,21 +27,6 @@ package enum EscapedText {
     /// stands as it is.
     package static func visible(_ text: String) -> String { escaped(text, controlEscape) }
 
-    /// For HTML text and quoted attribute values. Control characters become U+FFFD.
-    package static func html(_ text: String) -> String {
-        escaped(text) { scalar in
-            switch scalar {
-            case "&": "&amp;"
-            case "<": "&lt;"
-            case ">": "&gt;"
-            case "\"": "&quot;"
-            case "'": "&#39;"
-            case "`": "&#96;"
-            default: isControl(scalar) ? "\u{FFFD}" : nil
-            }
-        }
-    }
-
     private static func escaped(_ text: String, _ escape: (Unicode.Scalar) -> String?) -> String {
         var escaped = ""
         escaped.reserveCapacity(text.utf8.count)

@@ -23,3 +23,20 @@ func complaints(
         return error.errors.map(\.description)
     }
 }
+
+extension LoadedConfiguration {
+    /// All values as one object, as a file would spell them; secrets are masked.
+    var masked: JSONValue {
+        entries.reduce(.object([:])) { $0.setting($1.value, at: $1.parts[...]) }
+    }
+}
+
+extension JSONValue {
+    fileprivate func setting(_ value: JSONValue, at path: ArraySlice<String>) -> JSONValue {
+        guard let name = path.first else { return value }
+        var members: [String: JSONValue] = [:]
+        if case .object(let own) = self { members = own }
+        members[name] = (members[name] ?? .object([:])).setting(value, at: path.dropFirst())
+        return .object(members)
+    }
+}

@@ -65,13 +65,12 @@ import Testing
         #expect(loaded.sources["policies.b.delay.type"] == .file("config.json"))
     }
 
-    @Test func theListingHasOneLineForEachKey() throws {
+    @Test func eachKeyIsListedWithItsValueAndItsSource() throws {
         let loaded = try load(
             #"{"admin": {"token": "hush"}}"#, environment: ["LAYOVER_LOG_LEVEL": "debug"],
             overrides: ["proxy.threads": "2"], named: "a\nb.json")
-        let lines = loaded.listing.split(separator: "\n").map { String($0) }
-        #expect(lines.count == loaded.entries.count)
-        #expect(lines.contains(#"admin.token = "***" (a\nb.json)"#))
+        let lines = loaded.entries.map { "\($0.path) = \($0.value.text) (\($0.source.description))" }
+        #expect(lines.contains("admin.token = \"***\" (a\nb.json)"))
         #expect(lines.contains(#"log.level = "debug" (LAYOVER_LOG_LEVEL)"#))
         #expect(lines.contains("proxy.threads = 2 (command line)"))
         #expect(lines.contains(#"policies.ask.delay.every = "3s" (default)"#))

@@ -12,23 +12,6 @@ package struct ConfigurationEntry: Sendable, Hashable {
     let parts: [String]
 }
 
-extension LoadedConfiguration {
-    /// All values as one object, as a file would spell them; secrets are masked.
-    package var masked: JSONValue {
-        entries.reduce(.object([:])) { $0.setting($1.value, at: $1.parts[...]) }
-    }
-}
-
-extension JSONValue {
-    fileprivate func setting(_ value: JSONValue, at path: ArraySlice<String>) -> JSONValue {
-        guard let name = path.first else { return value }
-        var members: [String: JSONValue] = [:]
-        if case .object(let own) = self { members = own }
-        members[name] = (members[name] ?? .object([:])).setting(value, at: path.dropFirst())
-        return .object(members)
-    }
-}
-
 extension Assembly {
     /// Every key with its value and its source.
     func entries() -> [ConfigurationEntry] {
@@ -108,14 +91,5 @@ enum Masking {
         let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         guard let at = authority.lastIndex(of: "@") else { return url }
         return url[..<scheme.upperBound] + "***" + rest[at...]
-    }
-}
-
-extension LoadedConfiguration {
-    /// One line for each key, with its value as a file would spell it and its source; secrets are masked:
-    /// `log.level = "info" (default)`.
-    package var listing: String {
-        entries.map { "\($0.path) = \($0.value.text) (\(EscapedText.visible($0.source.description)))" }
-            .joined(separator: "\n")
     }
 }

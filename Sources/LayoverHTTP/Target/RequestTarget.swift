@@ -4,7 +4,6 @@ import LayoverText
 package enum Scheme: UInt8, Hashable, Sendable {
     case http, https
 
-    package var defaultPort: Int { self == .http ? 80 : 443 }
     package var name: String { self == .http ? "http" : "https" }
 }
 
