@@ -193,9 +193,7 @@ struct AuthorityStatus: ParsableCommand {
                 return Document.Store(
                     kind: store.kind.rawValue, place: store.place, trusted: reason == nil ? state == .trusted : nil, reason: reason)
             })
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        StandardOutput.write(Terminal.safeJSON(String(decoding: try encoder.encode(document), as: UTF8.self)))
+        StandardOutput.write(try Terminal.json(document))
     }
 
     private static func text(_ presence: TrustPresence) -> String {

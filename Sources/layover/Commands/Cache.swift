@@ -26,7 +26,7 @@ struct ListCache: AsyncParsableCommand {
             let table = CacheTable(answers: answers, usage: usage, now: Date())
             return StandardOutput.write(table.lines(.standardOutput()))
         }
-        StandardOutput.write(try answers.map(Self.line).map(Terminal.safeJSON))
+        StandardOutput.write(try answers.map { try Terminal.json($0) })
     }
 
     /// Every response that is kept, of all pages.
@@ -42,12 +42,6 @@ struct ListCache: AsyncParsableCommand {
             guard let next = page.nextCursor else { return (answers, page.usage) }
             cursor = next
         }
-    }
-
-    static func line(_ answer: CachedResponseDocument) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(answer), as: UTF8.self)
     }
 }
 

@@ -26,13 +26,7 @@ struct ListIncidents: AsyncParsableCommand {
             return StandardOutput.write(
                 IncidentTable(incidents: incidents, now: Date()).lines(.standardOutput()))
         }
-        StandardOutput.write(try incidents.map(Self.line).map(Terminal.safeJSON))
-    }
-
-    static func line(_ incident: IncidentDocument) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(incident), as: UTF8.self)
+        StandardOutput.write(try incidents.map { try Terminal.json($0) })
     }
 }
 

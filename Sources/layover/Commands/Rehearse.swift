@@ -78,7 +78,7 @@ struct Rehearse: AsyncParsableCommand {
         guard json else {
             return StandardOutput.write(RehearsalTable(rehearsals: rehearsals, now: Date()).lines(.standardOutput()))
         }
-        StandardOutput.write(try rehearsals.map(Self.line).map(Terminal.safeJSON))
+        StandardOutput.write(try rehearsals.map { try Terminal.json($0) })
     }
 
     private func stopSome(_ client: AdminClient) async throws {
@@ -97,11 +97,5 @@ struct Rehearse: AsyncParsableCommand {
 
     private static func all(of client: AdminClient) async throws -> [RehearsalDocument] {
         try await client.send(AdminCall("/v1/rehearsals")).decoded(ListDocument<RehearsalDocument>.self).data
-    }
-
-    private static func line(_ rehearsal: RehearsalDocument) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(rehearsal), as: UTF8.self)
     }
 }

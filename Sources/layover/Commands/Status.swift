@@ -106,9 +106,7 @@ struct Fleet: AsyncParsableCommand {
         let answer = try await connection.client().send(AdminCall("/v1/fleet"))
         let instances = try answer.decoded(ListDocument<FleetDocument>.self).data
         guard json else { return StandardOutput.write(FleetTable(instances: instances).lines(.standardOutput())) }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        StandardOutput.write(try instances.map { Terminal.safeJSON(String(decoding: try encoder.encode($0), as: UTF8.self)) })
+        StandardOutput.write(try instances.map { try Terminal.json($0) })
     }
 }
 

@@ -108,11 +108,8 @@ struct ListUsers: ParsableCommand {
     func run() throws {
         let users = try source.load().settings.proxy.users.sorted { $0.key < $1.key }
         guard json else { return StandardOutput.write(users.map { Terminal.safe($0.key) }) }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         for (name, hash) in users {
-            let line = try encoder.encode(Document(name: name, method: hash.method.rawValue))
-            StandardOutput.write(Terminal.safeJSON(String(decoding: line, as: UTF8.self)))
+            StandardOutput.write(try Terminal.json(Document(name: name, method: hash.method.rawValue)))
         }
     }
 }

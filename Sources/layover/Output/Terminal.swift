@@ -75,6 +75,13 @@ struct Terminal: Sendable {
         return result
     }
 
+    /// A value as JSON on one line, made harmless in the same way.
+    static func json(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return safeJSON(String(decoding: try encoder.encode(value), as: UTF8.self))
+    }
+
     private static func isEscapedInJSON(_ scalar: Unicode.Scalar) -> Bool {
         isHarmful(scalar) && scalar != "\n" && scalar != "\r" && scalar != "\t"
     }

@@ -80,8 +80,8 @@ struct CacheCommandTests {
                 CacheTable(answers: [], usage: usage, now: now).lines(.plain) == [
                     "no cached responses", "total: 2/1000 responses, 200/1048576 bytes",
                 ])
-            #expect(try ListCache.line(answers[0]).hasPrefix("{\"bytes\":100,\"contentType\":\"text/plain\","))
-            #expect(try ListCache.line(answers[1]).contains("\"contentType\":null"))
+            #expect(try Terminal.json(answers[0]).hasPrefix("{\"bytes\":100,\"contentType\":\"text/plain\","))
+            #expect(try Terminal.json(answers[1]).contains("\"contentType\":null"))
         }
     }
 

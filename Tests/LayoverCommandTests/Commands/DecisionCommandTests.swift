@@ -66,7 +66,7 @@ struct DecisionCommandTests {
             #expect(lines[1].hasSuffix("connection_refused while connecting"))
             #expect(IncidentTable(incidents: [], now: Date()).lines(.plain) == ["no open incidents"])
             #expect(
-                try ListIncidents.line(document.data[0]).hasPrefix("{\"actions\":[\"retry\",\"cancel\"],"))
+                try Terminal.json(document.data[0]).hasPrefix("{\"actions\":[\"retry\",\"cancel\"],"))
 
             try await run(["incidents", "retry", incident.id.description, "--json", "--admin-url", admin.url])
             let states = [await admin.engine.entry(ids[0])?.state, await admin.engine.entry(ids[1])?.state]

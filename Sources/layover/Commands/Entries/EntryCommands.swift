@@ -109,7 +109,7 @@ struct EntryOrder {
     private func several(_ ids: [String], _ client: AdminClient) async throws {
         let outcome = try await bulk(client).run(ids)
         if selection.json {
-            if !waits { StandardOutput.write(try Self.json(outcome)) }
+            if !waits { StandardOutput.write(try Terminal.json(outcome)) }
         } else {
             // With --wait the outcomes of those that are done are printed later.
             let told = waits ? outcome.results.filter { $0.status >= 300 } : outcome.results
@@ -130,7 +130,7 @@ struct EntryOrder {
         let ids = waits || isInParts ? try await EntryList(client: client).entries(host: selection.host).map(\.id) : []
         var outcome = isInParts ? try await bulk.run(ids) : try await bulk.result(of: call)
         outcome.results = []
-        if selection.json, !waits { StandardOutput.write(try Self.json(outcome)) }
+        if selection.json, !waits { StandardOutput.write(try Terminal.json(outcome)) }
         guard outcome.matched > 0 else {
             throw CommandFailure(code: .refused, message: "no request matches; layover pending lists those that wait")
         }
@@ -154,18 +154,12 @@ struct EntryOrder {
         return try await bulk.result(of: counting).matched > BulkOrder.idCountMax
     }
 
-    private static func json(_ value: some Encodable) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return Terminal.safeJSON(String(decoding: try encoder.encode(value), as: UTF8.self))
-    }
-
     /// - Throws: Exit code 3 unless all were delivered.
     private func printOutcomes(of ids: [String], _ client: AdminClient) async throws {
         let outcomes = try await OutcomeWait(client: client).outcomes(of: ids)
         for entry in outcomes {
             StandardOutput.write(
-                selection.json ? try Self.json(entry) : Self.outcome(entry))
+                selection.json ? try Terminal.json(entry) : Self.outcome(entry))
         }
         guard outcomes.count == ids.count, outcomes.allSatisfy({ $0.state == EntryState.delivered.rawValue }) else {
             throw Self.refused
