@@ -136,6 +136,7 @@ let package = Package(
         .target(
             name: "LayoverTestSupport",
             dependencies: ["LayoverEngine", "LayoverCore", "LayoverHTTP", "COpenSSL", nioCore, nioPosix],
+            path: "Tests/LayoverTestSupport",
             swiftSettings: strict),
         .testTarget(name: "RetryTests", dependencies: ["Retry", "LayoverTestSupport"]),
         .testTarget(name: "LayoverTextTests", dependencies: ["LayoverText", "LayoverTestSupport"]),

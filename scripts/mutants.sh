@@ -15,7 +15,7 @@ export LAYOVER_ONLY=LayoverSimulationTests,LayoverCoreTests
 rm -rf "$work/tree"
 mkdir -p "$work/tree/Tests"
 cp -Rp "$root/Sources" "$work/tree/Sources"
-cp -Rp "$root/Tests/LayoverSimulationTests" "$root/Tests/LayoverCoreTests" "$work/tree/Tests/"
+cp -Rp "$root/Tests/LayoverTestSupport" "$root/Tests/LayoverSimulationTests" "$root/Tests/LayoverCoreTests" "$work/tree/Tests/"
 cp -p "$root/Package.swift" "$work/tree/"
 [ ! -f "$root/Package.resolved" ] || cp -p "$root/Package.resolved" "$work/tree/"
 "$root/scripts/mutate.py" --switches "$work/tree" || exit 1

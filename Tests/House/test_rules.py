@@ -86,6 +86,12 @@ class ImportTests(unittest.TestCase):
         self.assertEqual(self.said(files, {"A": {"B", "E"}, "B": set()}), [])
         self.assertEqual(self.said(files, {"A": {"E"}, "B": set()}), ["Sources/A/A.swift:2: A may not import B"])
 
+    def test_the_shared_support_of_tests_has_a_rule(self):
+        rules = {"A": set(), "B": set(), "LayoverTestSupport": {"A"}}
+        package = PACKAGE + '.target(name: "LayoverTestSupport")'
+        said = breaches(imports, {"Package.swift": package, "Tests/LayoverTestSupport/C.swift": "import A\nimport C\n"}, rules=rules)
+        self.assertEqual(said, ["Tests/LayoverTestSupport/C.swift:2: LayoverTestSupport may not import C"])
+
     def test_every_target_has_a_rule(self):
         self.assertEqual(self.said({}, {"A": set()}), [
             "Package.swift:2: B has no rule of what it may import (scripts/house/imports.py)"])
@@ -160,6 +166,11 @@ class RoomTests(unittest.TestCase):
         self.assertIn("strike it", self.said(self.folder(2), single={"Sources/A"})[0])
         self.assertIn("strike it", self.said({}, single={"Sources/A"})[0])
 
+    def test_folders_of_the_shared_support_of_tests_count(self):
+        self.assertEqual(
+            self.said({"Tests/LayoverTestSupport/A/A.swift": "\n", "Tests/BTests/A/A.swift": "\n"}),
+            ["Tests/LayoverTestSupport/A:1: Tests/LayoverTestSupport/A has a single file: move it to its user"])
+
     def test_a_folder_of_folders_may_have_one_file(self):
         files = self.folder(1) | {f"Sources/A/B/C/{n}.swift": "\n" * 41 for n in range(2)}
         self.assertEqual(self.said(files), [])
@@ -211,6 +222,12 @@ class LineTests(unittest.TestCase):
         self.assertEqual(self.said("final class AHandler {}"), ["'AHandler' is no ChannelHandler"])
         self.assertEqual(self.said("final class AHandler: ChannelInboundHandler {}"), [])
         self.assertEqual(self.said("try await Task.sleep(for: a)", "Tests/A/A.swift"), ["a test sleeps; wait for an event"])
+
+    def test_shared_support_of_tests_obeys_the_rules_of_sources(self):
+        name = "Tests/LayoverTestSupport/A/A.swift"
+        self.assertEqual(self.said("try! a()", name), ["a forced unwrap, cast or try"])
+        self.assertEqual(self.said("a" * 141, name), ["more than 140 columns"])
+        self.assertEqual(self.said("try await Task.sleep(for: a)", name), [])
 
 
 class TextTests(unittest.TestCase):

@@ -14,9 +14,9 @@ ON_LIST = {
 
 def breaches(tree, listed=None):
     yield from compared(
-        lengths(tree.sources), ON_LIST if listed is None else listed, LINES_MAX, "has {number} lines (at most {limit})", "functions.py")
+        lengths(tree.sources + tree.support), ON_LIST if listed is None else listed, LINES_MAX, "has {number} lines (at most {limit})", "functions.py")
     # What the scanner cannot read, no rule can judge.
-    for file in tree.sources:
+    for file in tree.sources + tree.support:
         if not file.declarations.is_balanced:
             yield file.name, file.line_count, "the braces of this file are not in pairs, as far as scripts/house/swift.py can see"
 

@@ -65,7 +65,7 @@ def breaches(tree, rules=None):
         yield f"Sources/{target}", 1, "a folder that is no target of Package.swift, and has no rule of what it may import"
     for target in sorted(rules.keys() - declared.keys()):
         yield "scripts/house/imports.py", 1, f"a rule for {target}, which is no target"
-    for file in tree.sources:
+    for file in tree.sources + tree.support:
         if file.target in rules:
             yield from foreign(file, rules[file.target])
 

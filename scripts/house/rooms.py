@@ -1,7 +1,8 @@
-"""Few and full rooms: no folder of `Sources` with more than 15 files or with a single one, and fewer and fewer files of a few lines.
+"""Few and full rooms: no folder of `Sources` or `Tests/LayoverTestSupport` with more than 15 files or with a single one, and fewer and
+fewer files of a few lines.
 
-A file of at most 40 lines must earn its name in the folder. Their number only falls; `SHORT_FILES` is what it is today. Only Swift files
-count. A folder with one file and further folders is not a room with one file.
+A file of at most 40 lines must earn its name in the folder. Their number in `Sources` only falls; `SHORT_FILES` is what it is today. Only
+Swift files count. A folder with one file and further folders is not a room with one file.
 """
 
 from collections import Counter
@@ -37,7 +38,7 @@ def breaches(tree, short=None, full=None, single=None):
 
 
 def folders(tree, full, single):
-    counts = Counter(file.name.rpartition("/")[0] for file in tree.sources)
+    counts = Counter(file.name.rpartition("/")[0] for file in tree.sources + tree.support)
     parents = {"/".join(parts[:end]) for parts in (folder.split("/") for folder in counts) for end in range(1, len(parts))}
     found = {folder: (count, folder, 1) for folder, count in counts.items()}
     yield from compared(found, full, FILES_MAX, "has {number} files (at most {limit})", "rooms.py")

@@ -20,13 +20,17 @@ COMMENT_EDGE = re.compile(r"/\*|\*/")
 
 
 class SwiftFile:
-    """`area` is the first folder of the name, such as `Sources`; `target` the second one, or "" where there is none."""
+    """`area` is the first folder of the name, such as `Sources`; `target` the second one, or "" where there is none.
+
+    `is_support` is true for files that several test targets share.
+    """
 
     def __init__(self, name, text):
         parts = name.split("/")
         self.name = name
         self.area = parts[0]
         self.target = parts[1] if len(parts) > 2 else ""
+        self.is_support = self.area == "Tests" and self.target == "LayoverTestSupport"
         self.text = text
         self.line_count = text.count("\n") + (not text.endswith("\n") and text != "")
         scanner = Scanner(text)

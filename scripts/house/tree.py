@@ -7,7 +7,10 @@ from house.swift import SwiftFile
 
 
 class Tree:
-    """Text files below a root, by name. Swift files are scanned as well: `sources` and `tests` have them."""
+    """Text files below a root, by name. Swift files are scanned as well: `sources` and `tests` have them.
+
+    `support` is the part of `tests` that several test targets share. It obeys the rules of `sources` on single files.
+    """
 
     def __init__(self, root, names):
         self.root = root
@@ -23,6 +26,7 @@ class Tree:
                 self.swift.append(SwiftFile(name, self.texts[name]))
         self.sources = [file for file in self.swift if file.area == "Sources"]
         self.tests = [file for file in self.swift if file.area == "Tests"]
+        self.support = [file for file in self.tests if file.is_support]
 
     @staticmethod
     def of_checkout(root):
