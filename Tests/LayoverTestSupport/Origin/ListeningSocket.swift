@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 
 /// Makes listening sockets for tests.
 package enum ListeningSocket {
@@ -78,5 +78,98 @@ package enum ListeningSocket {
                 body($0, socklen_t(MemoryLayout<Address>.size))
             }
         }
+    }
+}
+
+/// A port of the loopback address that refuses connections until an origin listens on it.
+///
+/// The socket is bound but does not listen, so nobody else is given the port; with SO_REUSEADDR on both sides
+/// Linux lets the origin bind it all the same (socket(7)).
+package final class ReservedPort: Sendable {
+    package let number: Int
+    private let descriptor: Int32
+
+    /// - Parameter listening: True if the port accepts connections, for tests of a port that is in use.
+    package init(listening: Bool = false) throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw ProcessError("No socket: errno \(errno).") }
+        self.descriptor = descriptor
+        var reuse: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &reuse, socklen_t(MemoryLayout<Int32>.size))
+        var address = LoopbackAddress.make(port: 0)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let bound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                bind(descriptor, pointer, length) == 0 && getsockname(descriptor, pointer, &length) == 0
+            }
+        }
+        guard bound, !listening || listen(descriptor, 1) == 0 else {
+            close(descriptor)
+            throw ProcessError("Cannot reserve a port: errno \(errno).")
+        }
+        number = Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    deinit {
+        close(descriptor)
+    }
+}
+
+/// A port where connecting takes for ever: it listens, but its backlog is full, so the kernel drops what
+/// comes (listen(2)).
+package final class DeafOrigin: Sendable {
+    package let port: Int
+    private let descriptors: [CInt]
+
+    package init() throws {
+        let (listener, port) = try ListeningSocket.make(backlog: 0)
+        self.port = port
+        var descriptors = [listener]
+        // One fits into a backlog of 0; a few more make sure of it.
+        for _ in 1...4 {
+            let descriptor = socket(
+                AF_INET,
+                CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+            guard descriptor >= 0 else { throw ListeningSocket.Failed(osError: errno) }
+            _ = ListeningSocket.connectToLoopback(descriptor, port: port)
+            descriptors.append(descriptor)
+        }
+        self.descriptors = descriptors
+    }
+
+    package func stop() {
+        for descriptor in descriptors { close(descriptor) }
+    }
+}
+
+/// Threads for servers in tests: detached, one closure each.
+package enum OriginThreads {
+    private final class Work {
+        let run: @Sendable () -> Void
+        init(run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+
+    package static func start(_ run: @escaping @Sendable () -> Void) {
+        var thread = pthread_t()
+        let work = Unmanaged.passRetained(Work(run: run))
+        let result = pthread_create(
+            &thread, nil,
+            { context in
+                if let context { Unmanaged<Work>.fromOpaque(context).takeRetainedValue().run() }
+                return nil
+            }, work.toOpaque())
+        precondition(result == 0, "no thread for a test server: errno \(result)")
+        pthread_detach(thread)
+    }
+}
+
+/// 127.0.0.1 as the socket calls want it.
+package enum LoopbackAddress {
+    package static func make(port: Int) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return address
     }
 }

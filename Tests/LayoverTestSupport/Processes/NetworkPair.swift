@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// Two network namespaces joined by a cable: a veth pair (veth(4)). Pulling the cable is a real outage.
 package final class NetworkPair: Sendable {
@@ -62,5 +63,50 @@ package final class NetworkPair: Sendable {
 
     private func ip(_ words: String...) async throws {
         try await Command("ip", words).succeed()
+    }
+}
+
+/// A network namespace made by `ip netns` (network_namespaces(7)).
+package enum NetworkNamespace {
+    /// Swift's Glibc module does not show setns(2), so it is looked up by name.
+    private typealias Setns = @convention(c) (_ descriptor: Int32, _ kind: Int32) -> Int32
+    /// CLONE_NEWNET of <linux/sched.h>.
+    private static let networkKind: Int32 = 0x4000_0000
+
+    /// Moves the calling thread into the namespace. Sockets it makes from now on belong there.
+    package static func enter(_ name: String) throws {
+        guard let symbol = dlsym(nil, "setns") else { throw ProcessError("This system has no setns(2).") }
+        let descriptor = open("/run/netns/\(name)", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw ProcessError("There is no namespace \(name): errno \(errno).") }
+        defer { close(descriptor) }
+        guard unsafeBitCast(symbol, to: Setns.self)(descriptor, networkKind) == 0 else {
+            throw ProcessError("Cannot enter namespace \(name): errno \(errno).")
+        }
+    }
+}
+
+/// Files that a network namespace has in place of those in `/etc`: `ip netns exec` mounts what lies in
+/// `/etc/netns/NAME` over them (ip-netns(8)).
+package enum NamespaceFiles {
+    private static let root = URL(fileURLWithPath: "/etc/netns")
+
+    /// Has the programs that are started in the namespace from now on ask one name server, and no other source.
+    package static func setNameServer(_ address: String, of namespace: String) throws {
+        let folder = root.appendingPathComponent(namespace)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        // A silent server is given up after two seconds and not after ten (resolv.conf(5)).
+        let text = "nameserver \(address)\noptions timeout:1 attempts:2\n"
+        try Data(text.utf8).write(to: folder.appendingPathComponent("resolv.conf"))
+        // The machine's own may ask a service that lives outside of the namespace. Where there is none, the C library
+        // does by itself what this says, and there is nothing to mount over.
+        guard FileManager.default.fileExists(atPath: "/etc/nsswitch.conf") else { return }
+        try Data("hosts: files dns\n".utf8).write(to: folder.appendingPathComponent("nsswitch.conf"))
+    }
+
+    /// Removes what belongs to the namespace, and the folder of all namespaces if nothing else is in it.
+    package static func remove(of namespace: String) {
+        guard (try? FileManager.default.removeItem(at: root.appendingPathComponent(namespace))) != nil else { return }
+        // Fails, as it should, while another namespace has files.
+        rmdir(root.path)
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import Glibc
 
 /// The real binary, running with a configuration of the test's own on free ports.
@@ -169,5 +169,117 @@ package final class RunningLayover: Sendable {
     package func stop(within limit: Duration = .seconds(40)) async -> CommandResult {
         process.signal(SIGTERM)
         return await process.result(within: limit)
+    }
+}
+
+/// Resources that the running proxy uses, read from /proc (proc(5)).
+extension RunningLayover {
+    /// Memory resident now, in bytes.
+    package var residentByteCount: Int { statusByteCount("VmRSS:") }
+
+    /// The most memory that was resident since the last `resetPeak`, in bytes.
+    package var peakByteCount: Int { statusByteCount("VmHWM:") }
+
+    package func resetPeak() throws {
+        try Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/\(process.pid)/clear_refs"))
+    }
+
+    package var descriptorCount: Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process.pid)/fd").count) ?? 0
+    }
+
+    package var threadCount: Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process.pid)/task").count) ?? 0
+    }
+
+    private func statusByteCount(_ name: String) -> Int {
+        let text = (try? String(contentsOfFile: "/proc/\(process.pid)/status", encoding: .utf8)) ?? ""
+        let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
+        return line.flatMap { Int($0.split(whereSeparator: \.isWhitespace)[1]) }.map { $0 * 1024 } ?? 0
+    }
+}
+
+/// Tickets as their clients reach them.
+extension RunningLayover {
+    /// How a ticket stands; with `wait` (seconds) it may take until it is final or undecided.
+    package func ticket(_ id: String, wait: Int = 0) async throws -> TicketView {
+        let preference = wait > 0 ? "Prefer: wait=\(wait)\r\n" : ""
+        let answer = try await exchange("GET /.layover/tickets/\(id) HTTP/1.1\r\n\(own)\(preference)\r\n")
+        guard answer.status == 200 else { throw ProcessError("Ticket \(id): \(answer.status) \(answer.text)") }
+        return try TicketView(answer.body)
+    }
+
+    /// The response that a ticket brought.
+    package func ticketResponse(_ id: String) async throws -> PlainResponse {
+        try await exchange("GET /.layover/tickets/\(id)/response HTTP/1.1\r\n\(own)\r\n")
+    }
+
+    package func dropTicket(_ id: String) async throws -> PlainResponse {
+        try await exchange("DELETE /.layover/tickets/\(id) HTTP/1.1\r\n\(own)\r\n")
+    }
+
+    /// The ids by which the admin port shows the entries of tickets.
+    package func entries(of tickets: [String]) async throws -> Set<String> {
+        var ids: Set<String> = []
+        for ticket in tickets { ids.insert(try await entry(of: ticket)) }
+        return ids
+    }
+
+    /// The id by which the admin port shows the entry of a ticket.
+    package func entry(of ticket: String) async throws -> String { try await entry(ticket).id }
+
+    /// The id of the ticket of an entry, which the admin port shows to callers with the token.
+    package func ticketID(of entry: String) async throws -> String {
+        let token = try String(contentsOf: folder.file("admin-token"), encoding: .utf8).trimmingCharacters(in: .newlines)
+        guard let ticket = try await self.entry(entry, token: token).ticket else {
+            throw ProcessError("\(entry) is no ticket.")
+        }
+        return ticket
+    }
+
+    private func entry(_ id: String, token: String? = nil) async throws -> PendingListing.Entry {
+        let admin = admin
+        let answer = try await onOwnThread { try admin.call("GET", "/v1/pending/\(id)", token: token) }
+        guard answer.status == 200 else { throw ProcessError("Entry \(id): \(answer.status) \(answer.text)") }
+        return try JSONDecoder().decode(PendingListing.Entry.self, from: answer.body)
+    }
+
+    private var own: String { "Host: 127.0.0.1:\(proxyPort)\r\nConnection: close\r\n" }
+}
+
+extension PlainResponse {
+    /// The id of the ticket that its `Location` names.
+    package var ticket: String? {
+        guard let location = field("Location"), let range = location.range(of: "/.layover/tickets/") else { return nil }
+        return String(location[range.upperBound...])
+    }
+}
+
+/// A ticket as its own address shows it, as far as the tests look at it.
+package struct TicketView: Sendable, Equatable, Codable {
+    package struct Response: Sendable, Equatable, Codable {
+        package var status: Int
+    }
+
+    package var id: String
+    package var state: String
+    package var waitingFor: String?
+    package var why: String?
+    package var attempts: Int
+    package var createdAt: String
+    package var nextAttemptAt: String?
+    package var expiresAt: String
+    package var response: Response?
+
+    package var isFinal: Bool { ["delivered", "cancelled", "expired", "failed"].contains(state) }
+
+    /// Dates are read from two clocks at each look, so they may differ by a millisecond.
+    package func isSameEnd(as other: TicketView) -> Bool {
+        id == other.id && state == other.state && why == other.why && attempts == other.attempts
+            && response == other.response
+    }
+
+    package init(_ json: Data) throws {
+        self = try JSONDecoder().decode(TicketView.self, from: json)
     }
 }

@@ -70,3 +70,96 @@ package final class RunningProcess: Sendable {
         return try FileHandle(forWritingTo: url)
     }
 }
+
+extension RunningProcess {
+    /// Sets how many descriptors it may have from now on, by prlimit(1). Those that it has stay. Blocks.
+    ///
+    /// - Returns: The former limit.
+    @discardableResult
+    package func setDescriptorLimit(_ count: Int) throws -> Int {
+        let before = try descriptorLimit()
+        let tool = Process()
+        tool.executableURL = URL(fileURLWithPath: "/usr/bin/prlimit")
+        // Behind the colon stands the hard limit, which stays.
+        tool.arguments = ["--pid", String(pid), "--nofile=\(count):"]
+        try tool.run()
+        tool.waitUntilExit()
+        guard tool.terminationStatus == 0, try descriptorLimit() == count else {
+            throw ProcessError("prlimit(1) ended with \(tool.terminationStatus).")
+        }
+        return before
+    }
+
+    /// From `/proc/PID/limits` (proc(5)): name, soft limit, hard limit, unit.
+    private func descriptorLimit() throws -> Int {
+        let text = try String(contentsOfFile: "/proc/\(pid)/limits", encoding: .utf8)
+        let name = "Max open files"
+        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }),
+            let soft = line.dropFirst(name.count).split(separator: " ").first.flatMap({ Int($0) })
+        else { throw ProcessError("No limit of descriptors in /proc/\(pid)/limits.") }
+        return soft
+    }
+}
+
+/// How a process ended and what it printed.
+package struct CommandResult: Sendable, CustomStringConvertible {
+    /// The exit code; of a process that a signal ended, minus the signal's number.
+    package var status: Int32
+    package var output: String
+    package var errors: String
+    /// True if the program was killed at its deadline.
+    package var timedOut: Bool
+
+    package var description: String {
+        "ended with \(status)\(timedOut ? " (killed at its deadline)" : "")\noutput: \(output.prefix(2000))\nerrors: \(errors.suffix(2000))"
+    }
+}
+
+/// Why a process of a test did not do what it was started for.
+package struct ProcessError: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// The end of a process: told once, waited for by any number of tasks.
+final class Ending: Sendable {
+    private enum State {
+        case running([CheckedContinuation<Int32, Never>])
+        case ended(Int32)
+    }
+
+    private let state = Mutex(State.running([]))
+
+    var status: Int32? {
+        state.withLock { state in
+            if case .ended(let status) = state { status } else { nil }
+        }
+    }
+
+    func reached(_ status: Int32) {
+        let waiting = state.withLock { state -> [CheckedContinuation<Int32, Never>] in
+            guard case .running(let waiting) = state else { return [] }
+            state = .ended(status)
+            return waiting
+        }
+        for continuation in waiting { continuation.resume(returning: status) }
+    }
+
+    func wait() async -> Int32 {
+        await withCheckedContinuation { continuation in
+            let status = state.withLock { state -> Int32? in
+                switch state {
+                case .running(let waiting):
+                    state = .running(waiting + [continuation])
+                    return nil
+                case .ended(let status):
+                    return status
+                }
+            }
+            if let status { continuation.resume(returning: status) }
+        }
+    }
+}

@@ -1,5 +1,7 @@
 import Foundation
+import LayoverCore
 package import LayoverEngine
+import NIOCore
 
 /// The contract of every store. Tests run each check over each kind of store.
 package enum PendingStoreContract {
@@ -23,4 +25,62 @@ package enum PendingStoreContract {
     }
 
     package static let checks: [Check] = acceptance + changes + bodies + history + lists + order
+}
+
+/// Where one check works: a folder, and the way to open its store.
+struct ContractRoom {
+    let folder: String
+    let open: PendingStoreContract.Opening
+
+    /// Runs on a store, and closes it.
+    @discardableResult
+    func withStore<Value>(_ body: (any PendingStore) async throws -> Value) async throws -> Value {
+        let store = try await open(folder)
+        do {
+            let value = try await body(store)
+            await store.close()
+            return value
+        } catch {
+            await store.close()
+            throw error
+        }
+    }
+
+    func makeFile(_ name: String, _ bytes: [UInt8] = [1, 2, 3]) throws {
+        try Data(bytes).write(to: URL(fileURLWithPath: "\(folder)/spool/\(name)"))
+    }
+
+    func hasFile(_ name: String) -> Bool {
+        FileManager.default.fileExists(atPath: "\(folder)/spool/\(name)")
+    }
+}
+
+extension PendingStore {
+    func live() throws -> [TicketRecord] {
+        var records: [TicketRecord] = []
+        try readLive { records += $0 }
+        return records
+    }
+
+    /// One change by itself.
+    func apply(_ change: StoreChange) async throws -> StoreResult? { try await commit([change]).first }
+}
+
+/// A breach of the contract by a store.
+package struct ContractBreach: Error, CustomStringConvertible {
+    package var description: String
+}
+
+/// Throws where something does not hold.
+func require(_ holds: Bool, _ sentence: String, line: Int = #line, file: StaticString = #fileID) throws {
+    if !holds { throw ContractBreach(description: "\(sentence) (\(file):\(line))") }
+}
+
+/// Throws where two values differ, and says how.
+func require<Value: Equatable>(
+    _ found: Value, is expected: Value, line: Int = #line, file: StaticString = #fileID
+) throws {
+    if found != expected {
+        throw ContractBreach(description: "found \(found), expected \(expected) (\(file):\(line))")
+    }
 }

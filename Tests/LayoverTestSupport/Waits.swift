@@ -1,0 +1,64 @@
+import Dispatch
+import Foundation
+
+/// Something that happens once, between a script and a test. Waiting ends after 20 seconds in any case.
+package final class Signal: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    package init() {}
+
+    package func fire() { semaphore.signal() }
+
+    /// Blocks; for scripts.
+    ///
+    /// - Returns: True if the signal fired in time.
+    @discardableResult
+    package func block() -> Bool {
+        guard semaphore.wait(timeout: .now() + .seconds(20)) == .success else { return false }
+        // The next one who asks shall see it too.
+        semaphore.signal()
+        return true
+    }
+
+    /// Suspends; for tests.
+    ///
+    /// - Returns: True if the signal fired in time.
+    @discardableResult
+    package func happened() async -> Bool {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { [self] in continuation.resume(returning: block()) }
+        }
+    }
+}
+
+/// The moment by which an event of the real machine must have happened.
+package struct Deadline: Sendable {
+    private let end: ContinuousClock.Instant
+
+    package init(in limit: Duration) {
+        end = ContinuousClock.now + limit
+    }
+
+    package var hasPassed: Bool { ContinuousClock.now >= end }
+
+    /// The remaining time for poll(2): never negative, and rounded up so that a wait does not spin near its end.
+    package var millisecondsLeft: Int32 {
+        let left = ContinuousClock.now.duration(to: end)
+        guard left > .zero else { return 0 }
+        return Int32(clamping: left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000 + 1)
+    }
+}
+
+/// Runs blocking work on a thread of its own and gives its result.
+///
+/// The tests wait for sockets, files and processes of the real machine. Waiting for them on the cooperative pool
+/// would take its few threads away from every other test. Every wait in `body` needs a deadline of its own.
+package func onOwnThread<Result: Sendable>(
+    _ body: @escaping @Sendable () throws -> Result
+) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread {
+            continuation.resume(with: Swift.Result(catching: body))
+        }
+    }
+}
