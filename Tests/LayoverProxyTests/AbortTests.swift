@@ -68,17 +68,6 @@ struct AbortTests {
         }
     }
 
-    @Test func ticketOfWhichNothingWasSentWaits() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let id = try await proxy.accept()
-            _ = try await proxy.nextAttempt()
-            #expect(await proxy.engine.command(.abort, id).1?.state == .waiting)
-            try await proxy.advance(by: .seconds(600))
-            try await proxy.nextAttempt("the second attempt").answerWell()
-            _ = try await proxy.until(id, is: .delivered)
-        }
-    }
-
     @Test func clientThatReadsItsResponseIsNotCutOff() async throws {
         try await withProxy { proxy in
             let (client, id, attempt) = try await Self.hanging(proxy)

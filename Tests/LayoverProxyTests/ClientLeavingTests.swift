@@ -81,34 +81,6 @@ struct ClientLeavingTests {
         }
     }
 
-    @Test func attemptOfAGetIsCancelledWhenItsClientLeaves() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: .get("/"))
-            let attempt = try await proxy.nextAttempt()
-            attempt.beginSending()
-            try await client.reset()
-            try await attempt.seen.wait("the cancel") { $0.isCancelled }
-        }
-    }
-
-    @Test func replayThatMayHaveBeenAppliedFinishesAndIsRecorded() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: "PUT http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 3\r\n\r\nabc")
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
-            _ = await proxy.engine.command(.retry, entry.id)
-            let attempt = try await proxy.nextAttempt()
-            #expect(try await attempt.wholeBody() == "abc")
-            try await client.reset()
-            try await ConnectionTests.waitForNoConnection(proxy)
-            #expect(await proxy.engine.entry(entry.id)?.state == .attempting)
-            attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
-            let ended = try await proxy.entry(.cancelled)
-            #expect(ended.lastFailure?.evidence == .maybeApplied)
-            #expect(proxy.upstream.startedCount == 2, "nobody waits, so it is not sent again")
-        }
-    }
-
     @Test(arguments: Way.allCases)
     func bodyOfAClientThatLeavesIsNotCompletedUpstream(way: Way) async throws {
         try await withProxy { proxy in
@@ -134,18 +106,6 @@ struct ClientLeavingTests {
             try await attempt.seen.wait("its end") { $0.isOver }
             #expect(attempt.seen.value.sendingEnd != .end)
             #expect(try await client.ending().rest == "")
-        }
-    }
-
-    @Test func parkedRequestWithAPartialBodyEndsWhenItsClientLeaves() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 10, body: "abc"))
-            try await proxy.nextAttempt().fail()
-            _ = try await proxy.entry()
-            client.close()
-            _ = try await proxy.entry(.cancelled)
-            try await proxy.advance(by: .seconds(100))
-            #expect(proxy.upstream.startedCount == 1)
         }
     }
 

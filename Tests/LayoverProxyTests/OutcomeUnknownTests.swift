@@ -79,19 +79,6 @@ struct OutcomeUnknownTests {
         }
     }
 
-    /// No byte of the first attempt was sent, so the second attempt is the first that the origin sees.
-    @Test func refusalOfTheFirstSendingIsDelivered() async throws {
-        try await withProxy(rules: Self.rules()) { proxy in
-            let client = try await proxy.client(sending: Self.put(Self.create))
-            try await proxy.nextAttempt().fail()
-            _ = try await proxy.entry()
-            try await proxy.advance(by: .seconds(1))
-            try await proxy.nextAttempt("the first sending").respond(412, ["Content-Length: 6"], body: "exists")
-            let answer = try await client.answer()
-            #expect(answer.status == 412 && answer.body == "exists")
-        }
-    }
-
     /// The kept connection was dead, and the same attempt is made on a new one, also in the mode `pass`.
     @Test(arguments: ["", "Layover-Mode: pass\r\n"])
     func repetitionOnANewConnectionIsJudgedToo(field: String) async throws {
@@ -184,23 +171,6 @@ struct OutcomeUnknownTests {
     }
 
     // MARK: Undecided requests and tickets
-
-    @Test func heldRequestIsUndecidedUnderAsk() async throws {
-        try await withProxy(rules: Self.rules { $0.onMaybeApplied = .ask }) { proxy in
-            let client = try await proxy.client(sending: Self.put(Self.create))
-            try await Self.breakFirst(proxy)
-            try await proxy.nextAttempt("the repetition").respond(412, ["Content-Length: 0"])
-            let entry = try await proxy.entry(.undecided)
-            #expect(entry.why == .maybeApplied)
-            #expect(entry.actions.contains(.force) && !entry.actions.contains(.retry))
-            #expect(entry.lastFailure?.kind == .outcomeUnknown)
-            _ = await proxy.engine.hintChanged()
-            try await proxy.advance(by: .seconds(300))
-            try await proxy.expectAttempts(2)
-            _ = await proxy.engine.command(.settle, entry.id)
-            #expect(try await client.answer().status == 502)
-        }
-    }
 
     @Test(arguments: [nil, Policy.MaybeAppliedRule.fail])
     func ticketIsUndecidedOrFailed(rule: Policy.MaybeAppliedRule?) async throws {

@@ -73,21 +73,6 @@ struct ParkingTests {
         }
     }
 
-    @Test func idempotencyKeyMakesARequestRepeatable() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 3, body: "abc", "Idempotency-Key: k"))
-            let first = try await proxy.nextAttempt()
-            #expect(try await first.wholeBody() == "abc")
-            first.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
-            let entry = try await proxy.entry()
-            _ = await proxy.engine.command(.retry, entry.id)
-            let second = try await proxy.nextAttempt()
-            #expect(try await second.wholeBody() == "abc")
-            second.respond(200, ["Content-Length: 0"])
-            #expect(try await client.answer().status == 200)
-        }
-    }
-
     @Test func deadKeptAliveConnectionIsReplacedWithoutParking() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
@@ -239,28 +224,6 @@ struct ParkingTests {
             let answer = try await proxy.answer(to: .get(target + target))
             #expect(answer.status == 414)
             #expect(answer.member("detail")?.contains("limits.headerBytes is 300000") == true)
-        }
-    }
-
-    @Test func cancelWhileAttemptingIsFinalAndRecordsTheEvidence() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: .get("/"))
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
-            _ = await proxy.engine.command(.retry, entry.id)
-            let attempt = try await proxy.nextAttempt().beginSending()
-            try await attempt.outliveCancel()
-            _ = await proxy.engine.command(.cancel, entry.id)
-            #expect(try await client.answer().status == 502)
-            #expect(await proxy.engine.entry(entry.id)?.lastFailure?.evidence == .neverSent)
-
-            attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
-            try await proxy.settle()
-            let ended = await proxy.engine.entry(entry.id)
-            #expect(ended?.state == .cancelled)
-            #expect(ended?.lastFailure?.evidence == .maybeApplied)
-            #expect(ended?.attemptCount == 2)
-            #expect(ended?.attempts.records.map(\.number) == [1, 2])
         }
     }
 

@@ -110,24 +110,6 @@ struct ReloadTests {
         }
     }
 
-    @Test func heldRequestIsMatchedToTheReloadedRoutesAndStaysHeld() async throws {
-        try await withProxy(rules: { $0.routes = Self.routes(.seconds(1)) }) { proxy in
-            _ = try await proxy.client(sending: .get("/"))
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
-            #expect(await proxy.engine.command(.hold, entry.id).0 == .done)
-            try await Self.adopt(RouteTable(), proxy)
-            try await proxy.advance(by: .seconds(60))
-            let held = try #require(await proxy.engine.entry(entry.id))
-            #expect(held.state == .held)
-            #expect(held.route == nil)
-            #expect(proxy.upstream.startedCount == 1)
-            _ = await proxy.engine.command(.release, entry.id)
-            try await proxy.nextAttempt("after its release").respond(200, ["Content-Length: 0"])
-            _ = try await proxy.entry(.delivered)
-        }
-    }
-
     @Test func newRequestUsesTheReloadedRoutes() async throws {
         try await withProxy { proxy in
             var route = Route(name: "tagged", policy: .standard)

@@ -77,15 +77,6 @@ struct ResumingTests {
         }
     }
 
-    /// One body of a single byte, all of which came.
-    @Test func wholeResponseOfOneByteIsDone() async throws {
-        try await withProxy(rules: Self.patient) { proxy in
-            let client = try await Self.broken(proxy, ["Content-Length: 1", "ETag: \"v1\""], body: "0")
-            #expect(try await client.answer().body == "0")
-            #expect(proxy.upstream.startedCount == 1)
-        }
-    }
-
     /// Bytes of one part that the client has not taken count for the next part: frequent breaks do not fill the memory.
     @Test func clientThatTakesNothingSlowsTheRestDown() async throws {
         try await withProxy(rules: Self.patient) { proxy in
@@ -227,17 +218,6 @@ struct ResumingTests {
         }
     }
 
-    @Test func longerRestThanAnnouncedCutsTheClientOff() async throws {
-        try await withProxy(rules: Self.patient) { proxy in
-            let client = try await Self.broken(proxy)
-            let second = try await Self.next(proxy)
-            second.sendHead(206, Self.rest("5-6/10"))
-            second.sendBody("5678")
-            #expect(try await client.ending().rest.hasSuffix("\r\n\r\n01234"))
-            try await second.seen.wait("the end of the attempt") { $0.isCancelled }
-        }
-    }
-
     @Test(
         arguments: [
             (["Content-Length: 10"], .get("/")), (["Content-Length: 10", "ETag: W/\"v1\""], .get("/")),
@@ -264,28 +244,12 @@ struct ResumingTests {
         }
     }
 
-    @Test func policyThatDoesNotWaitCutsItOff() async throws {
-        try await withProxy(rules: { $0.routes = Self.rules { $0.mode = .pass } }) { proxy in
-            let client = try await Self.broken(proxy)
-            #expect(try await client.ending().rest.hasSuffix("01234"))
-        }
-    }
-
     @Test func cancelCutsTheClientOff() async throws {
         try await withProxy(rules: Self.patient) { proxy in
             let client = try await Self.broken(proxy)
             let entry = try await proxy.entry()
             _ = await proxy.engine.command(.cancel, entry.id)
             #expect(try await client.ending().rest.hasSuffix("\r\n\r\n01234"))
-        }
-    }
-
-    @Test func leavingClientEndsTheWaitForTheRest() async throws {
-        try await withProxy(rules: Self.patient) { proxy in
-            let client = try await Self.broken(proxy)
-            _ = try await proxy.entry()
-            client.close()
-            _ = try await proxy.entry(.cancelled)
         }
     }
 

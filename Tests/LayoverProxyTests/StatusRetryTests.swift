@@ -42,20 +42,6 @@ struct StatusRetryTests {
         }
     }
 
-    @Test func retryAfterIsNotShortenedByANetworkChange() async throws {
-        try await withProxy(rules: Self.rules { _ in }) { proxy in
-            let client = try await proxy.client(sending: .get("/"))
-            try await proxy.nextAttempt().respond(503, ["Retry-After: 30", "Content-Length: 0"])
-            _ = try await proxy.entry()
-            _ = await proxy.engine.hintChanged()
-            try await proxy.advance(by: .seconds(29))
-            #expect(proxy.upstream.startedCount == 1)
-            try await proxy.advance(by: .seconds(1))
-            try await proxy.nextAttempt("the retry").respond(200, ["Content-Length: 2"], body: "ok")
-            #expect(try await client.answer().body == "ok")
-        }
-    }
-
     /// Regression: other requests went straight to the origin meanwhile.
     @Test func newRequestsWaitForTheEndOfAPauseToo() async throws {
         try await withProxy(rules: Self.rules { _ in }) { proxy in
@@ -120,16 +106,6 @@ struct StatusRetryTests {
         }
     }
 
-    @Test func unrepeatableRequestGetsTheResponseWithTheStatus() async throws {
-        try await withProxy(rules: Self.rules { _ in }) { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 3, body: "abc"))
-            let attempt = try await proxy.nextAttempt()
-            attempt.respondOnceSent(503, ["Content-Length: 4"], body: "away")
-            #expect(try await client.answer().body == "away")
-            #expect(proxy.upstream.startedCount == 1)
-        }
-    }
-
     @Test func exhaustedRequestGetsItsLastResponseWithItsBody() async throws {
         try await withProxy(rules: Self.rules { $0.automaticAttemptsMax = 2 }) { proxy in
             let client = try await proxy.client(sending: .get("/"))
@@ -141,24 +117,6 @@ struct StatusRetryTests {
             #expect(answer.status == 503)
             #expect(answer.body == "last")
             #expect(try await proxy.entry(.delivered).attemptCount == 2)
-        }
-    }
-
-    @Test func exhaustedRequestWithAskWaitsForARetryByAPerson() async throws {
-        try await withProxy(rules: Self.rules {
-            $0.automaticAttemptsMax = 1
-            $0.onExhausted = .ask
-        }) { proxy in
-            let client = try await proxy.client(sending: .get("/"))
-            try await proxy.nextAttempt().respond(503, ["Content-Length: 4"], body: "away")
-            let entry = try await proxy.entry(.undecided)
-            #expect(entry.why == .exhausted)
-            #expect(entry.actions == [.retry, .cancel, .settle])
-            try await proxy.advance(by: .seconds(100))
-            #expect(proxy.upstream.startedCount == 1, "no automatic attempt any more")
-            _ = await proxy.engine.command(.retry, entry.id)
-            try await proxy.nextAttempt("the retry").respond(200, ["Content-Length: 2"], body: "ok")
-            #expect(try await client.answer().body == "ok")
         }
     }
 
@@ -185,26 +143,6 @@ struct StatusRetryTests {
             #expect(answer["Content-Type"] == "application/json")
             #expect(answer["Proxy-Status"]?.contains("stand-in response after 2 attempts") == true)
             _ = try await proxy.entry(.failed)
-        }
-    }
-
-    @Test func responseIsDeliveredWhenTheBudgetIsSpent() async throws {
-        try await withProxy(rules: Self.rules { $0.budget = .init(ratio: 0, minimum: 2, whenSpent: .deliver) }) { proxy in
-            var clients: [RawClient] = []
-            for number in 1...3 {
-                clients.append(try await proxy.client(sending: .get("/\(number)")))
-                try await proxy.nextAttempt().respond(503, ["Content-Length: 4"], body: "away")
-                try await proxy.settle()
-            }
-            let answer = try await clients[2].answer()
-            #expect(answer.status == 503)
-            #expect(answer.body == "away")
-            #expect(await proxy.engine.liveEntries().count == 2)
-            // A person's retry costs nothing, and its failure finds the budget spent by the other two still.
-            let first = try #require(await proxy.engine.liveEntries().first { $0.url.hasSuffix("/1") })
-            _ = await proxy.engine.command(.retry, first.id)
-            try await proxy.nextAttempt("the retry").respond(200, ["Content-Length: 2"], body: "ok")
-            #expect(try await clients[0].answer().body == "ok")
         }
     }
 

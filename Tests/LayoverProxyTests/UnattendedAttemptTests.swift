@@ -83,17 +83,6 @@ struct UnattendedAttemptTests {
         }
     }
 
-    @Test func policyCanForbidUnattendedAttempts() async throws {
-        var policy = Policy.standard
-        policy.unattendedMax = .zero
-        let table = RouteTable(policies: ["default": policy])
-        try await withProxy(rules: { $0.routes = table }) { proxy in
-            let attempt = try await abandoned(proxy)
-            try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
-            #expect(await proxy.engine.liveEntries().isEmpty)
-        }
-    }
-
     @Test(arguments: [EntryCommand.abort, .cancel])
     func commandEndsAnUnattendedAttempt(command: EntryCommand) async throws {
         try await withProxy { proxy in
@@ -276,43 +265,6 @@ extension SimultaneousKeyTests {
             try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
             #expect(try await proxy.entry(.cancelled).mayHaveBeenApplied)
             try await proxy.expectAttempts(1)
-        }
-    }
-
-    @Test(arguments: [Duration.zero, .seconds(5)])
-    func attemptThatNoOthersWaitForEndsInItsTime(limit: Duration) async throws {
-        try await withLimit(limit) { proxy in
-            let (first, attempt) = try await leader(proxy, isBegun: false)
-            try await first.reset()
-            try await waitForConnections(0, proxy)
-            try await proxy.settle()
-            try await proxy.advance(by: .seconds(6))
-            try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
-            _ = try await proxy.entry(.cancelled)
-            let third = try await client(proxy, .submission("/", Self.waits, Self.key))
-            try await proxy.nextAttempt().answerWell(201)
-            #expect(try await third.answer().status == 201, "the key is free")
-        }
-    }
-
-    @Test func attemptThatOthersWaitForGivesItsPlaceToNoOther() async throws {
-        var limits = PendingLimits()
-        limits.unattendedCountMax = 1
-        try await withLimit(.seconds(300), limits) { proxy in
-            let (attempt, second) = try await leftToAnother(proxy)
-            var others: [ScriptedAttempt] = []
-            for _ in 0..<2 {
-                let other = try await proxy.client(sending: .post("/", length: 3, body: "abc"))
-                others.append(try await proxy.nextAttempt())
-                #expect(try await others.last?.wholeBody() == "abc")
-                try await other.reset()
-                try await waitForConnections(1, proxy)
-                try await proxy.settle()
-            }
-            try await others[0].seen.wait("the end of the oldest that nobody waits for") { $0.isCancelled }
-            #expect(!attempt.seen.value.isCancelled && !others[1].seen.value.isCancelled)
-            try await attempt.answerWell(201)
-            #expect(try await second.answer().status == 201)
         }
     }
 

@@ -96,24 +96,4 @@ struct UndecidedTests {
             #expect(answer.member("evidence") == "maybeApplied")
         }
     }
-
-    @Test func undecidedRequestGets504AtHoldMax() async throws {
-        try await withProxy(rules: Self.rules) { proxy in
-            let (client, _) = try await Self.undecided(proxy)
-            try await proxy.advance(by: .seconds(599))
-            #expect(client.received.value.totalCount == 0)
-            try await proxy.advance(by: .seconds(1))
-            let answer = try await client.answer()
-            #expect(answer.status == 504)
-            #expect(answer.member("evidence") == "maybeApplied")
-        }
-    }
-
-    @Test func undecidedRequestIsCancelledWhenItsClientLeaves() async throws {
-        try await withProxy(rules: Self.rules) { proxy in
-            let (client, _) = try await Self.undecided(proxy)
-            client.close()
-            _ = try await proxy.entry(.cancelled)
-        }
-    }
 }

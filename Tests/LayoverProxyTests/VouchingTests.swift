@@ -8,11 +8,10 @@ import Testing
 
 /// A policy says that its requests may be sent twice, and a reload takes that back, or says it only then.
 struct VouchingTests {
-    private static func routes(_ isRepeatable: Bool, asks: Bool = false) -> RouteTable {
+    private static func routes(_ isRepeatable: Bool) -> RouteTable {
         var policy = Policy(name: "default")
         policy.delay = DelaySchedule(.constant(.seconds(1)))
         policy.repeatable = isRepeatable
-        if asks { policy.onMaybeApplied = .ask }
         return RouteTable(policies: ["default": policy])
     }
 
@@ -38,24 +37,6 @@ struct VouchingTests {
             #expect(answer.values("Retry-After") == [])
             try await proxy.advance(by: .seconds(60))
             #expect(proxy.upstream.startedCount == 1)
-        }
-    }
-
-    @Test func heldRequestIsUndecidedIfItsNewPolicyAsks() async throws {
-        try await withProxy(rules: { $0.routes = Self.routes(true) }) { proxy in
-            _ = try await proxy.client(sending: .submission("/"))
-            try await proxy.nextAttempt().readBody().fail(
-                .connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
-            let entry = try await proxy.entry()
-            try await Self.adopt(Self.routes(false, asks: true), proxy)
-            try await proxy.advance(by: .seconds(60))
-            #expect(await proxy.engine.entry(entry.id)?.why == .maybeApplied)
-            #expect(proxy.upstream.startedCount == 1)
-            _ = await proxy.engine.command(.force, entry.id, acknowledgement: EntryCommand.duplicateRisk)
-            let forced = try await proxy.nextAttempt("after the force")
-            #expect(!forced.request.mayBeSentTwice)
-            forced.respond(200, ["Content-Length: 0"])
-            _ = try await proxy.entry(.delivered)
         }
     }
 

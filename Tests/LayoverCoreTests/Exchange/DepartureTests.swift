@@ -87,6 +87,8 @@ struct DepartureTests {
             #expect(step == .end || step == .unattended(.seconds(300)))
             #expect(!machine.isLeftBehind(other))
         }
+        var begun = self.adopting(.delivering)
+        #expect(begun.clientLeft(leaving) == .end, "a part of the response has come")
         var passing = self.adopting(phase) { $0.mode = .pass }
         #expect(passing.clientLeft(leaving) != .adopt)
         var cancelling = machine(phase)

@@ -70,50 +70,7 @@ struct EngineIncidentTests {
         #expect(await bench.engine.incidents().count == 1)
     }
 
-    @Test(arguments: [EntryCommand.hold, .release, .force])
-    func otherCommandsForIncidentsAreRefused(command: EntryCommand) async throws {
-        let bench = await EngineBench()
-        let exchange = bench.exchange()
-        await bench.park(exchange)
-        let incident = try #require(await bench.engine.incidents().first)
-        #expect(await bench.engine.command(command, incident: incident.id).0 == .conflict)
-        #expect(await bench.state(exchange) == .waiting)
-    }
-
-    // MARK: Undecided
-
-    @Test func maybeAppliedEntryNeedsForceWithAcknowledgement() async {
-        let bench = await EngineBench()
-        let exchange = bench.exchange()
-        await bench.parkUndecided(exchange)
-        #expect(await bench.state(exchange) == .undecided)
-        #expect(await bench.engine.entry(exchange.id)?.why == .maybeApplied)
-        #expect(await bench.engine.incidents().map(\.kind) == [.decision], "a question is no outage")
-        await bench.advance(by: .seconds(100))
-        _ = await bench.engine.hintChanged()
-        #expect(await bench.engine.command(.retry, exchange.id).0 == .conflict)
-        #expect(await bench.engine.command(.force, exchange.id).0 == .unacknowledged)
-        #expect(await bench.engine.command(.force, exchange.id, acknowledgement: "yes").0 == .unacknowledged)
-        #expect(exchange.next() == [], "nothing sends it by itself")
-        let (result, entry) = await bench.engine.command(
-            .force, exchange.id, acknowledgement: EntryCommand.duplicateRisk)
-        #expect(result == .done)
-        #expect(entry?.state == .attempting)
-        #expect(exchange.next() == [.start(.admin)])
-    }
-
     // MARK: Statuses
-
-    @Test func retriedResponseIsDroppedAndOnlyTimeEndsTheWait() async {
-        let bench = await EngineBench()
-        let exchange = bench.exchange()
-        await bench.parkStatus(exchange, policy: EngineBench.policy())
-        #expect(exchange.next() == [.dropResponse])
-        _ = await bench.engine.hintChanged()
-        #expect(exchange.next() == [], "reachability says nothing about a status")
-        await bench.advance(by: .seconds(5))
-        #expect(exchange.next() == [.start(.dueTime)])
-    }
 
     @Test func responseBeyondTheRetryBudgetIsDelivered() async {
         let bench = await EngineBench()
@@ -139,14 +96,6 @@ struct EngineIncidentTests {
         #expect(bench.loop.network.value.last == .init())
     }
 
-    @Test func failuresOfLocalOriginsDoNotAffectReachability() async {
-        let bench = await EngineBench()
-        for port in 1...4 {
-            await bench.park(bench.exchange(), to: Origin(scheme: .http, host: "127.0.0.1", port: port))
-        }
-        #expect(bench.loop.network.value.allSatisfy { !$0.isDoubted })
-    }
-
     // MARK: Configuration
 
     @Test func lastReloadIsReportedAndShown() async {
@@ -167,19 +116,6 @@ struct EngineIncidentTests {
             told.append(report)
         }
         #expect(told == reports)
-    }
-
-    @Test func aReroutedEntryHasItsNewPolicyAndItsNewDeadline() async {
-        let bench = await EngineBench()
-        let exchange = bench.exchange()
-        await bench.park(exchange)
-        let policy = EngineBench.policy { $0.holdMax = .seconds(20) }
-        bench.engine.post(EntryRerouted(exchange.id, route: "shop", policy: policy, automaticLeft: 4))
-        await bench.settle()
-        let entry = await bench.engine.entry(exchange.id)
-        #expect(entry?.route == "shop")
-        #expect(entry?.automaticLeft == 4)
-        #expect(entry?.expiresAt == bench.clock.now() + .seconds(20))
     }
 
     // MARK: The timeline
@@ -208,16 +144,6 @@ extension EngineBench {
         AttemptTally(
             AttemptCounts(all: number), automaticLeft: nil, isBodyReplayable: true,
             records: [AttemptRecord(number: number, trigger: .admin, startedAt: clock.now())])
-    }
-
-    /// Parks a request that may have been applied, so that a person has to decide.
-    fileprivate func parkUndecided(_ exchange: RecordingExchange) async {
-        let broken = Failure(
-            phase: .awaitingResponse, kind: .connectionTerminated, evidence: .maybeApplied, message: "Gone.")
-        await park(
-            exchange, broken,
-            .init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .onMaybeApplied),
-            Self.policy { $0.onMaybeApplied = .ask })
     }
 
     /// Parks a request whose response has a status that its policy retries.

@@ -109,18 +109,6 @@ struct EngineReachabilityTests {
         #expect(exchange.next() == [])
     }
 
-    @Test func entryWithoutWakeOnReachableWaitsForItsDueTime() async {
-        let bench = await EngineBench()
-        let exchange = bench.exchange()
-        let broken = Failure(
-            phase: .awaitingResponse, kind: .connectionTerminated, evidence: .maybeApplied, message: "Gone.")
-        await bench.park(exchange, failure: broken, policy: EngineBench.policy { $0.wakeOnReachable = false })
-        _ = await bench.engine.hintChanged()
-        #expect(exchange.next() == [])
-        await bench.advance(by: .seconds(5))
-        #expect(exchange.next() == [.start(.dueTime)])
-    }
-
     @Test func probeDueBeforeTheProberIsSetIsMadeThen() async throws {
         let bench = await EngineBench(hasProbe: true)
         await bench.engine.timerFired()

@@ -20,20 +20,6 @@ struct EngineTests {
         #expect(await bench.state(exchange) == .attempting)
     }
 
-    @Test func firstFreshRequestAtAShutGateIsTheCanary() async {
-        let bench = await EngineBench()
-        let (waiting, canary, other) = (bench.exchange(), bench.exchange(), bench.exchange())
-        await bench.park(waiting)
-        await bench.park(canary, failure: nil)
-        #expect(canary.next() == [.start(.canary)])
-        await bench.park(other, failure: nil)
-        #expect(other.next() == [])
-        let entry = await bench.engine.entry(other.id)
-        #expect(entry?.attemptCount == 0)
-        #expect(entry?.lastFailure == nil)
-        #expect(entry?.waitingFor == .origin)
-    }
-
     @Test func afterAResponseReplaysFollowInAGrowingWindow() async {
         let bench = await EngineBench()
         let exchanges = (0..<8).map { _ in bench.exchange() }
@@ -65,47 +51,7 @@ struct EngineTests {
         #expect(exchanges.allSatisfy { $0.told.value.count == 1 }, "each was started exactly once")
     }
 
-    @Test func responseToAFreshRequestOpensTheGate() async {
-        let bench = await EngineBench()
-        let exchange = bench.exchange()
-        await bench.park(exchange)
-        bench.engine.post(OriginAnswered(EngineBench.origin))
-        await bench.settle()
-        #expect(exchange.next() == [.start(.reachability)])
-    }
-
-    @Test func besideFreshAttemptsOnlyOneReplayIsUnderWay() async {
-        var limits = PendingLimits()
-        limits.perOriginAttemptCountMax = 8
-        let bench = await EngineBench(limits: limits)
-        let (first, second) = (bench.exchange(), bench.exchange())
-        let broken = Failure(
-            phase: .awaitingResponse, kind: .connectionTerminated, evidence: .maybeApplied, message: "Gone.")
-        // Two failures leave a window of two.
-        for exchange in [first, second] { await bench.park(exchange, failure: broken) }
-        bench.engine.post(FreshAttemptCountChanged(EngineBench.origin, by: 7))
-        await bench.settle()
-        await bench.advance(by: .seconds(5))
-        #expect(first.next() == [.start(.dueTime)], "the backlog makes progress however many fresh ones there are")
-        #expect(second.next() == [], "eight are under way")
-        #expect(await bench.engine.entry(second.id)?.waitingFor == .turn)
-        bench.engine.post(FreshAttemptCountChanged(EngineBench.origin, by: -1))
-        await bench.settle()
-        #expect(second.next() == [.start(.dueTime)])
-    }
-
     // MARK: Commands
-
-    @Test func retryStartsAtOnceAndIsAConflictWhileAttempting() async {
-        let bench = await EngineBench()
-        let exchange = bench.exchange()
-        await bench.park(exchange)
-        #expect(await bench.engine.command(.retry, exchange.id).0 == .done)
-        #expect(exchange.next() == [.start(.admin)])
-        #expect(await bench.engine.command(.retry, exchange.id).0 == .conflict)
-        await bench.fail(exchange)
-        #expect(await bench.state(exchange) == .waiting)
-    }
 
     /// Facts that were under way when the cancellation was decided.
     @Test(arguments: ["failed", "answered", "ended", "cut off"])
@@ -153,22 +99,6 @@ struct EngineTests {
         #expect(await bench.state(exchange) == .cancelled)
     }
 
-    @Test func aCommandOnAnUnknownEntryIsUnknown() async {
-        let bench = await EngineBench()
-        #expect(await bench.engine.command(.retry, bench.exchange().id).0 == .unknown)
-    }
-
-    @Test func theRevisionGuardsAgainstRaces() async {
-        let bench = await EngineBench()
-        let exchange = bench.exchange()
-        await bench.park(exchange)
-        let revision = await bench.engine.entry(exchange.id)?.revision ?? 0
-        #expect(await bench.engine.command(.retry, exchange.id, revision: revision + 1).0 == .stale)
-        #expect(await bench.engine.command(.retry, exchange.id, revision: revision).0 == .done)
-        #expect(await bench.engine.command(.cancel, exchange.id, revision: revision).0 == .stale)
-        #expect(await bench.state(exchange) == .attempting)
-    }
-
     @Test func severalEntriesAreCommandedAtOnce() async {
         let bench = await EngineBench()
         let exchanges = (0..<5).map { _ in bench.exchange() }
@@ -199,19 +129,6 @@ struct EngineTests {
         #expect(await bench.state(exchange) == .expired)
     }
 
-    @Test func attemptUnderWayAtItsExpiryMayFinish() async {
-        let bench = await EngineBench()
-        let exchange = bench.exchange()
-        await bench.park(exchange, policy: EngineBench.policy { $0.holdMax = .seconds(60) })
-        _ = await bench.engine.command(.retry, exchange.id)
-        _ = exchange.next()
-        await bench.advance(by: .seconds(61))
-        #expect(exchange.next() == [])
-        await bench.fail(exchange)
-        #expect(exchange.next().count == 1)
-        #expect(await bench.state(exchange) == .expired)
-    }
-
     @Test func aFullSetRefusesAndNamesItsLimit() async {
         var limits = PendingLimits()
         limits.entryCountMax = 2
@@ -225,37 +142,6 @@ struct EngineTests {
         let again = bench.exchange()
         await bench.park(again)
         #expect(await bench.state(again) != nil, "room was made")
-    }
-
-    @Test func tooManyHeldClientsAreRefused() async {
-        var limits = PendingLimits()
-        limits.heldClientCountMax = 1
-        let bench = await EngineBench(limits: limits)
-        let (first, second) = (bench.exchange(), bench.exchange())
-        await bench.park(first)
-        await bench.park(second)
-        #expect(second.next() == [.refuse("limits.heldClients", 1)])
-    }
-
-    @Test func drainEndsWaitingEntriesAndRefusesNewOnes() async {
-        let bench = await EngineBench()
-        let (waiting, attempting, late) = (bench.exchange(), bench.exchange(), bench.exchange())
-        await bench.park(attempting)
-        _ = await bench.engine.command(.retry, attempting.id)
-        await bench.park(waiting)
-        _ = attempting.next()
-        await bench.engine.drain()
-        #expect(waiting.next().map(Self.isDraining) == [true])
-        #expect(attempting.next() == [], "what is under way goes on")
-        await bench.park(late)
-        #expect(late.next().map(Self.isDraining) == [true])
-        await bench.fail(attempting)
-        #expect(attempting.next().map(Self.isDraining) == [true])
-        #expect(await bench.engine.liveEntries().isEmpty)
-    }
-
-    private static func isDraining(_ told: RecordingExchange.Told) -> Bool {
-        if case .end(.draining, _) = told { true } else { false }
     }
 
     @Test func engineReleasesAnEndedExchange() async {

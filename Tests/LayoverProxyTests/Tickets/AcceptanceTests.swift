@@ -150,18 +150,6 @@ struct AcceptanceTests {
         }
     }
 
-    @Test func requestWithAWaitIsHeldUntilHoldMaxWithoutAStore() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=1"))
-            try await proxy.nextAttempt().fail()
-            _ = try await proxy.entry()
-            try await proxy.tickPastTheWait()
-            #expect(client.received.value.totalCount == 0)
-            try await proxy.advance(by: .seconds(601))
-            #expect(try await client.answer().status == 504)
-        }
-    }
-
     @Test func storeOpenedLaterIsUsedForTickets() async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.noTickets = StoreFailure(.full, "Full.") }) { proxy in
             #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async, wait=0")).status == 507)

@@ -179,18 +179,6 @@ struct AdoptionTests {
         }
     }
 
-    @Test func requestWithAPartialBodyIsNotAdopted() async throws {
-        try await Self.withAdoption { proxy, tickets in
-            let client = try await proxy.client(sending: .post("/", length: 10, body: "abc"))
-            let attempt = try await proxy.nextAttempt()
-            try await client.reset()
-            try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
-            try await proxy.expectAttempts(1)
-            #expect(await proxy.engine.liveEntries().isEmpty)
-            #expect(tickets.store.commitCount <= 2)
-        }
-    }
-
     /// The head used to be sent again, without its body. A body over `limits.bodyMax` is sent only once.
     @Test(arguments: ["POST", "PUT"], ["X: y", "Prefer: respond-async, wait=600"])
     func requestWithoutItsBodyIsNotAdopted(method: String, field: String) async throws {
@@ -233,28 +221,6 @@ struct AdoptionTests {
                 try await proxy.advance(by: .seconds(601))
             }
             #expect(await proxy.engine.entry(entry.id)?.state == .expired)
-        }
-    }
-
-    @Test func requestWithModePassIsNotAdopted() async throws {
-        try await Self.withAdoption { proxy, tickets in
-            let client = try await proxy.client(sending: .get("/", "Layover-Mode: pass"))
-            let attempt = try await proxy.nextAttempt()
-            try await client.reset()
-            try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
-            #expect(await proxy.engine.liveEntries().isEmpty)
-        }
-    }
-
-    @Test func requestWithABegunResponseIsNotAdopted() async throws {
-        try await Self.withAdoption { proxy, tickets in
-            let client = try await proxy.client(sending: .get("/"))
-            let attempt = try await proxy.nextAttempt()
-            attempt.sendHead(200, ["Content-Length: 10"])
-            try await client.received.wait("the head") { $0.totalCount > 0 }
-            try await client.reset()
-            try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
-            #expect(await proxy.engine.liveEntries().isEmpty)
         }
     }
 

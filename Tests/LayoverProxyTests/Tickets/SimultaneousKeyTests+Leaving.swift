@@ -46,18 +46,4 @@ extension SimultaneousKeyTests {
             try await proxy.expectAttempts(1)
         }
     }
-
-    /// The client waits, so the end of its sending side means that it has left (contract, section 3).
-    @Test func joinedClientThatHalfClosesCountsAsLeaving() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let first = try await client(proxy, .submission("/", Self.waits, Self.key))
-            let attempt = try await proxy.nextAttempt()
-            let second = try await client(proxy, .submission("/", Self.waits, Self.key))
-            try await second.closeOutput()
-            #expect(try await second.ending().rest == "")
-            try await attempt.answerWell(201)
-            #expect(try await first.answer().status == 201)
-            try await proxy.expectAttempts(1)
-        }
-    }
 }

@@ -125,23 +125,6 @@ struct SimultaneousKeyTests {
         }
     }
 
-    /// The attempt may have been applied, so it may finish; the other requests get its outcome.
-    @Test func responseForAClientThatLeftIsSharedWithTheOthers() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let first = try await client(proxy, .submission("/", Self.waits, Self.key))
-            let attempt = try await proxy.nextAttempt()
-            _ = try await attempt.wholeBody()
-            let second = try await client(proxy, .submission("/", Self.waits, Self.key))
-            try await first.reset()
-            while proxy.openConnectionCount() > 1 { await Task.yield() }
-            attempt.respond(201, ["Content-Length: 4"], body: "made")
-            let answer = try await second.answer()
-            #expect(answer.status == 201)
-            #expect(answer.body == "made")
-            try await proxy.expectAttempts(1)
-        }
-    }
-
     /// The client gave up long before the origin answers, and repeats its request: the attempt becomes one of a ticket.
     @Test func attemptWithoutAClientBecomesATicketForTheOthers() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
@@ -234,17 +217,6 @@ struct SimultaneousKeyTests {
         }
     }
 
-    @Test func failureIsSharedByAllRequestsOfAKey() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let first = try await client(proxy, .submission("/", Self.waits, Self.key))
-            let attempt = try await proxy.nextAttempt()
-            let second = try await client(proxy, .submission("/", Self.waits, Self.key))
-            attempt.fail(.tlsCertificateError, phase: .securing)
-            for client in [first, second] { #expect(try await client.answer().status == 502) }
-            try await proxy.expectAttempts(1)
-        }
-    }
-
     @Test func cancelAppliesToAllRequestsOfAKey() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
@@ -278,20 +250,6 @@ struct SimultaneousKeyTests {
         }
     }
 
-    @Test func ticketOfTheFirstRequestIsSharedByAll() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let first = try await client(proxy, .submission("/", "Prefer: respond-async, wait=1", Self.key))
-            let attempt = try await proxy.nextAttempt()
-            _ = try await attempt.wholeBody()
-            let second = try await client(proxy, .submission("/", Self.waits, Self.key))
-            let id = try #require(try await first.answer().ticket)
-            #expect(try await second.answer().ticket == id)
-            attempt.respond(204)
-            _ = try await proxy.until(id, is: .delivered)
-            try await proxy.expectAttempts(1)
-        }
-    }
-
     @Test func arrivingBodyIsComparedAtItsEnd() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let head =
@@ -309,20 +267,6 @@ struct SimultaneousKeyTests {
             try await equal.send("abc")
             #expect(try await equal.answer().status == 201)
             try await proxy.expectAttempts(1)
-        }
-    }
-
-    /// Nobody knows what it would have been, so it is not compared with anything.
-    @Test func nextRequestIsSentWhenTheBodyOfTheFirstBreaksOff() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let first = try await client(
-                proxy,
-                "POST http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 3\r\n\(Self.waits)\r\n\(Self.key)\r\n\r\na")
-            _ = try await proxy.nextAttempt()
-            let second = try await client(proxy, .submission("/", Self.waits, Self.key))
-            first.close()
-            try await proxy.nextAttempt("the attempt of the second").answerWell(201)
-            #expect(try await second.answer().status == 201)
         }
     }
 

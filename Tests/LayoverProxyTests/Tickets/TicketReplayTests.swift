@@ -108,15 +108,6 @@ struct TicketReplayTests {
         }
     }
 
-    @Test func ticketCancelledBeforeItsStartRecordIsNotSent() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let id = try await proxy.accept()
-            let attempt = try await proxy.nextAttempt()
-            #expect(try await proxy.drop(id).status == 204)
-            #expect(await !attempt.mark())
-        }
-    }
-
     @Test func attemptCutOffByACancelIsCountedInTheStore() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in

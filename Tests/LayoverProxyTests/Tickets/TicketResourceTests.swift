@@ -344,18 +344,6 @@ struct TicketResourceTests {
         }
     }
 
-    @Test func droppingAnUndecidedTicketCancelsIt() async throws {
-        try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
-            let id = try await proxy.accept()
-            let attempt = try await proxy.nextAttempt()
-            #expect(await attempt.mark())
-            attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
-            _ = try await proxy.until(id, is: .undecided)
-            #expect(try await proxy.drop(id).status == 204)
-            #expect(try await proxy.ticket(id).member("state") == "cancelled")
-        }
-    }
-
     @Test func deletionThatIsNotOnDiskIsNotConfirmed() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in

@@ -37,19 +37,6 @@ struct TurningTests {
         return (client, entry)
     }
 
-    @Test func responseWithinTheWaitIsReturnedInsteadOfATicket() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=60"))
-            let attempt = try await proxy.nextAttempt()
-            #expect(attempt.values("Prefer") == ["respond-async, wait=60"], "the origin may honour it")
-            attempt.respondOnceSent(201, ["Content-Length: 2"], body: "ok")
-            let answer = try await client.answer()
-            #expect(answer.status == 201)
-            #expect(answer["Preference-Applied"] == nil)
-            #expect(await proxy.engine.liveEntries().isEmpty)
-        }
-    }
-
     @Test func parkedRequestBecomesATicketWhenItsWaitEnds() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
@@ -131,35 +118,6 @@ struct TurningTests {
         }
     }
 
-    @Test func failedFirstAttemptOfATicketIsRepeated() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let client = try await proxy.client(sending: .submission("/", Self.both))
-            let attempt = try await proxy.nextAttempt()
-            let id = try #require(try await client.answer().ticket)
-            attempt.fail()
-            _ = try await proxy.until(id, is: .waiting)
-            _ = await proxy.engine.command(.retry, id)
-            let second = try await proxy.nextAttempt()
-            #expect(second.attempt.number == 2)
-            try await second.answerWell()
-            _ = try await proxy.until(id, is: .delivered)
-        }
-    }
-
-    /// An unrepeatable request that may have been applied is undecided, now that no client waits.
-    @Test func ticketIsUndecidedIfItsFirstAttemptMayHaveBeenApplied() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let client = try await proxy.client(sending: .submission("/", Self.both))
-            let attempt = try await proxy.nextAttempt()
-            _ = try await attempt.wholeBody()
-            let id = try #require(try await client.answer().ticket)
-            attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
-            let standing = try await proxy.until(id, is: .undecided)
-            #expect(standing.member("why") == "maybeApplied")
-            try await proxy.expectAttempts(1)
-        }
-    }
-
     @Test func responseThatBeginsWhileTheTicketIsStoredIsDelivered() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
@@ -185,24 +143,6 @@ struct TurningTests {
             #expect(try await tickets.record(of: ended.id)?.state == .delivered)
             while !tickets.files.isEmpty { await Task.yield() }
             try await proxy.expectAttempts(1)
-        }
-    }
-
-    @Test func requestBecomesATicketOnlyOnceItsBodyIsComplete() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 6, body: "abc", Self.both))
-            try await proxy.nextAttempt().fail()
-            _ = try await proxy.entry()
-            try await proxy.tickPastTheWait()
-            #expect(client.received.value.totalCount == 0, "half a request is no ticket")
-            try await client.send("def")
-            let answer = try await client.answer()
-            #expect(answer.status == 202)
-            let id = try #require(answer.ticket)
-            _ = await proxy.engine.command(.retry, id)
-            let attempt = try await proxy.nextAttempt()
-            #expect(try await attempt.wholeBody() == "abcdef")
-            attempt.respond(200)
         }
     }
 
@@ -254,32 +194,6 @@ struct TurningTests {
         }
     }
 
-    @Test func waitZeroGetsATicketAtOnce() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let answer = try await proxy.answer(to: .submission("/", "Prefer: respond-async, wait=0"))
-            #expect(answer.status == 202)
-            #expect(answer["Preference-Applied"] == "respond-async")
-        }
-    }
-
-    @Test func requestWithARetriedStatusBecomesATicket() async throws {
-        try await withProxy(tickets: TestStore(), rules: { $0.routes = .retrying503() }) { proxy in
-            let client = try await proxy.client(sending: .submission("/", Self.both))
-            let first = try await proxy.nextAttempt()
-            _ = try await first.wholeBody()
-            first.respond(503, ["Content-Length: 2"], body: "no")
-            let entry = try await proxy.entry()
-            let answer = try await client.answer()
-            #expect(answer.status == 202)
-            #expect(answer.ticket == entry.id)
-            _ = await proxy.engine.command(.retry, entry.id)
-            let second = try await proxy.nextAttempt()
-            try await second.answerWell(200, body: "yes")
-            _ = try await proxy.until(entry.id, is: .delivered)
-            #expect(try await proxy.response(entry.id).body == "yes")
-        }
-    }
-
     // MARK: The store says no
 
     @Test func requestThatCannotBeStoredStaysHeld() async throws {
@@ -297,16 +211,6 @@ struct TurningTests {
             let attempt = try await proxy.nextAttempt()
             attempt.respondOnceSent(200, ["Content-Length: 2"], body: "ok")
             #expect(try await client.answer().body == "ok")
-        }
-    }
-
-    @Test func requestThatCannotBeStoredEndsAtHoldMax() async throws {
-        try await withProxy(tickets: TestStore(failing: 1...100_000), rules: { $0.routes = Self.patient }) { proxy in
-            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=10000"))
-            _ = try await Self.park(proxy)
-            try await proxy.advance(by: .seconds(601))
-            #expect(try await client.answer().status == 504)
-            #expect(await proxy.engine.liveEntries().isEmpty)
         }
     }
 
@@ -331,21 +235,6 @@ struct TurningTests {
     }
 
     // MARK: The end of the wait
-
-    @Test func requestIsCancelledIfItsClientLeavesWhileTheTicketIsStored() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
-            let (client, entry) = try await Self.clientBeingStored(proxy, tickets)
-            try await client.reset()
-            _ = try await proxy.entry(.cancelled)
-            tickets.goOn()
-            try await tickets.settle()
-            try await proxy.settle()
-            try await tickets.settle()
-            #expect(try await tickets.record(of: entry.id)?.state == .cancelled)
-            try await proxy.expectAttempts(1)
-        }
-    }
 
     @Test func cancelWhileTheTicketIsStoredCancelsIt() async throws {
         let tickets = TestStore()
@@ -380,13 +269,5 @@ struct TurningTests {
             #expect(try await held.answer().status == 503)
             #expect(try await tickets.record(of: entry.id)?.state == .waiting)
         }
-    }
-}
-
-extension TestProxy {
-    /// Until a wait of one second is over.
-    func tickPastTheWait() async throws {
-        try await loop.eventLoop.scheduleTask(in: .milliseconds(1100)) {}.futureResult.get()
-        try await settle()
     }
 }

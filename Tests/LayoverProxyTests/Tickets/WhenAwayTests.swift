@@ -67,22 +67,6 @@ struct WhenAwayTests {
         }
     }
 
-    @Test func slowOriginBecomesATicketAfterTheWait() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=1"))
-            let attempt = try await proxy.nextAttempt()
-            _ = try await attempt.wholeBody()
-            let answer = try await client.answer("a ticket after a second")
-            #expect(answer.status == 202)
-            #expect(answer["Preference-Applied"] == "respond-async, wait=1")
-            let id = try #require(answer.ticket)
-            attempt.respond(201, ["Content-Length: 4"], body: "late")
-            _ = try await proxy.until(id, is: .delivered)
-            #expect(try await proxy.response(id).body == "late")
-            try await proxy.expectAttempts(1)
-        }
-    }
-
     // MARK: The origin is away
 
     @Test(arguments: [false, true])
@@ -131,15 +115,6 @@ struct WhenAwayTests {
             let answer = try await proxy.answer(to: .submission("/", Self.async))
             #expect(answer.status == 202)
             #expect(answer.ticket != nil)
-        }
-    }
-
-    @Test func offlineModeIsATicketAtOnce() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            _ = await proxy.engine.setMode(.offline, reason: nil)
-            try await proxy.settle()
-            #expect(try await proxy.answer(to: .submission("/", Self.async)).status == 202)
-            try await proxy.expectAttempts(0)
         }
     }
 
@@ -217,31 +192,6 @@ struct WhenAwayTests {
         }
     }
 
-    @Test func stoppedProxyGivesATicketDuringTheFirstAttempt() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
-            let client = try await proxy.client(sending: .submission("/", Self.async))
-            _ = try await proxy.nextAttempt().wholeBody()
-            await proxy.engine.drain()
-            await proxy.server.drain(within: .zero)
-            let id = try #require(try await client.answer("a ticket").ticket)
-            try await tickets.settle()
-            #expect(try await tickets.record(of: id)?.state.isFinal == false)
-        }
-    }
-
-    /// The origin answers, so the client does not have to wait.
-    @Test func clientThatClosedItsSideGetsTheResponse() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let client = try await proxy.client(sending: .submission("/", Self.async))
-            let attempt = try await proxy.nextAttempt()
-            try await client.closeOutput()
-            attempt.respondOnceSent(202, ["Content-Location: /status", "Content-Length: 0"])
-            #expect(try await client.answer()["Content-Location"] == "/status")
-            #expect(await proxy.engine.liveEntries().isEmpty)
-        }
-    }
-
     // MARK: Requests that are always tickets
 
     @Test(arguments: [
@@ -307,18 +257,6 @@ struct WhenAwayTests {
 
     // MARK: Keys
 
-    @Test func knownKeyGetsItsTicketAtOnce() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let request = String.submission("/", Self.async, "Idempotency-Key: k")
-            let client = try await proxy.client(sending: request)
-            try await proxy.nextAttempt().fail()
-            let id = try #require(try await client.answer().ticket)
-            let again = try await proxy.answer(to: request)
-            #expect(again.status == 202 && again.ticket == id)
-            #expect(try await proxy.answer(to: .submission("/", body: "other", Self.async, "Idempotency-Key: k")).status == 422)
-        }
-    }
-
     @Test func newKeyIsReservedDuringTheFirstAttempt() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let request = String.submission("/", Self.async, "Idempotency-Key: k")
@@ -331,15 +269,6 @@ struct WhenAwayTests {
             attempt.respond(202, ["Content-Location: /status", "Content-Length: 0"])
             for client in [first, second] { #expect(try await client.answer()["Content-Location"] == "/status") }
             try await proxy.expectAttempts(1)
-        }
-    }
-
-    @Test(arguments: ["Idempotency-Key:", #"Idempotency-Key: """#])
-    func emptyKeyIsRefused(field: String) async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let answer = try await proxy.answer(to: .submission("/", Self.async, field))
-            #expect(answer.status == 400 && answer.member("kind") == "idempotency_key")
-            try await proxy.expectAttempts(0)
         }
     }
 }
