@@ -72,7 +72,7 @@ struct AbortTests {
         try await withProxy { proxy in
             let (client, id, attempt) = try await Self.hanging(proxy)
             attempt.sendHead(200, ["Content-Length: 4"])
-            while await proxy.engine.entry(id)?.attemptProgress?.phase != .receiving { await Task.yield() }
+            try await eventually("the beginning of the response") { await proxy.engine.entry(id)?.attemptProgress?.phase == .receiving }
             #expect(await proxy.engine.command(.abort, id).0 == .conflict)
             attempt.sendBody("done")
             attempt.finish()

@@ -300,11 +300,9 @@ struct ConnectionTests {
     }
 
     static func waitForNoConnection(_ proxy: TestProxy) async throws {
-        let deadline = ContinuousClock.now + .seconds(20)
-        while proxy.openConnectionCount() > 0 {
-            guard ContinuousClock.now < deadline else { throw WaitedTooLong(what: "the connections to close") }
+        try await eventually("the connections to close") {
             try await proxy.settle()
-            await Task.yield()
+            return proxy.openConnectionCount() == 0
         }
     }
 }

@@ -14,9 +14,7 @@ struct DeadUpgradeTests {
 
     /// A failure is reported and not waited out.
     private static func rules(_ rules: inout ProxyRules) {
-        var policy = Policy.standard
-        policy.mode = .pass
-        rules.routes = RouteTable(policies: ["default": policy])
+        rules.routes = RouteTable.standard { $0.mode = .pass }
         rules.attempt.deadPeer = .seconds(1)
     }
 

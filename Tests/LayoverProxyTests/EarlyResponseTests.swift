@@ -26,6 +26,34 @@ struct EarlyResponseTests {
         return (client, attempt, answer)
     }
 
+    /// A client that has its response and has sent all of its request, of which the attempt has taken two bytes.
+    private static func answeredClient(_ proxy: TestProxy, status: Int = 200) async throws -> (RawClient, ScriptedAttempt) {
+        let client = try await proxy.client(sending: .post("/", length: 6, body: "abcdef"))
+        let attempt = try await proxy.nextAttempt()
+        attempt.readBody(atMost: 2)
+        attempt.deliver([attempt.head(status, ["Content-Length: 2"]), .body(ByteBuffer(string: "ok")), .complete(trailers: nil)])
+        #expect(try await client.answer().body == "ok")
+        return (client, attempt)
+    }
+
+    /// The client leaves, and the proxy notices it.
+    private static func leave(_ client: RawClient, byReset: Bool, _ proxy: TestProxy) async throws {
+        if byReset {
+            try await client.reset()
+            try await ConnectionTests.waitForNoConnection(proxy)
+        } else {
+            client.close()
+            try await proxy.waitForClosedInput()
+        }
+    }
+
+    /// The attempt takes the rest of the request.
+    private static func takeRest(_ attempt: ScriptedAttempt) async throws {
+        attempt.readBody()
+        try await attempt.seen.wait("the whole body") { $0.sendingEnd == .end }
+        #expect(attempt.seen.value.sent == Array("abcdef".utf8))
+    }
+
     /// Before, the response said `Connection: close`, and the rest of the request was thrown away.
     @Test(arguments: ["Content-Length: 2", "Transfer-Encoding: chunked"])
     func requestGoesToItsEndAndTheConnectionIsKept(field: String) async throws {
@@ -71,22 +99,10 @@ struct EarlyResponseTests {
     /// The client has its response and Layover has its request, which has still a part of its way to go.
     @Test(arguments: [false, true]) func clientThatLeavesWithItsResponseDoesNotCutItsRequest(byReset: Bool) async throws {
         try await withProxy { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 6, body: "abcdef"))
-            let attempt = try await proxy.nextAttempt()
-            attempt.readBody(atMost: 2)
-            attempt.deliver([attempt.head(200, ["Content-Length: 2"]), .body(ByteBuffer(string: "ok")), .complete(trailers: nil)])
-            #expect(try await client.answer().body == "ok")
-            if byReset {
-                try await client.reset()
-                try await ConnectionTests.waitForNoConnection(proxy)
-            } else {
-                client.close()
-                try await proxy.waitForClosedInput()
-            }
+            let (client, attempt) = try await Self.answeredClient(proxy)
+            try await Self.leave(client, byReset: byReset, proxy)
             #expect(!attempt.seen.value.isCancelled)
-            attempt.readBody()
-            try await attempt.seen.wait("the whole body") { $0.sendingEnd == .end }
-            #expect(attempt.seen.value.sent == Array("abcdef".utf8))
+            try await Self.takeRest(attempt)
             attempt.finish()
             try await ConnectionTests.waitForNoConnection(proxy)
         }
@@ -96,11 +112,7 @@ struct EarlyResponseTests {
     @Test(arguments: [nil, EntryCommand.abort, .cancel])
     func restOfARequestWithoutAClientIsAnEntry(command: EntryCommand?) async throws {
         try await withProxy { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 6, body: "abcdef"))
-            let attempt = try await proxy.nextAttempt()
-            attempt.readBody(atMost: 2)
-            attempt.deliver([attempt.head(201, ["Content-Length: 2"]), .body(ByteBuffer(string: "ok")), .complete(trailers: nil)])
-            #expect(try await client.answer().body == "ok")
+            let (client, attempt) = try await Self.answeredClient(proxy, status: 201)
             try await client.reset()
             let entry = try await proxy.entry(.attempting)
             #expect(entry.isUnattended && entry.actions == [.cancel, .abort] && !entry.client.isConnected)
@@ -121,11 +133,7 @@ struct EarlyResponseTests {
 
     @Test func restOfARequestWithoutAClientEndsAfterItsTime() async throws {
         try await withProxy { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 6, body: "abcdef"))
-            let attempt = try await proxy.nextAttempt()
-            attempt.readBody(atMost: 2)
-            attempt.deliver([attempt.head(200, ["Content-Length: 2"]), .body(ByteBuffer(string: "ok")), .complete(trailers: nil)])
-            #expect(try await client.answer().body == "ok")
+            let (client, attempt) = try await Self.answeredClient(proxy)
             try await client.reset()
             _ = try await proxy.entry(.attempting)
             try await proxy.advance(by: .seconds(301))
@@ -142,17 +150,9 @@ struct EarlyResponseTests {
             attempt.readBody(atMost: 2)
             attempt.deliver([attempt.head(200, ["Content-Length: 2"]), .endWithheld])
             try await client.received.wait("the head") { $0.totalCount > 0 }
-            if byReset {
-                try await client.reset()
-                try await ConnectionTests.waitForNoConnection(proxy)
-            } else {
-                client.close()
-                try await proxy.waitForClosedInput()
-            }
+            try await Self.leave(client, byReset: byReset, proxy)
             #expect(!attempt.seen.value.isCancelled)
-            attempt.readBody()
-            try await attempt.seen.wait("the whole body") { $0.sendingEnd == .end }
-            #expect(attempt.seen.value.sent == Array("abcdef".utf8))
+            try await Self.takeRest(attempt)
             attempt.deliver([.body(ByteBuffer(string: "ok")), .end(trailers: nil)])
             try await ConnectionTests.waitForNoConnection(proxy)
         }
@@ -162,11 +162,7 @@ struct EarlyResponseTests {
     @Test(arguments: [false, true])
     func stopOfTheProxyWaitsForTheRequestOfAClientThatLeftWithItsResponse(leavesDuringTheStop: Bool) async throws {
         try await withProxy { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 6, body: "abcdef"))
-            let attempt = try await proxy.nextAttempt()
-            attempt.readBody(atMost: 2)
-            attempt.deliver([attempt.head(200, ["Content-Length: 2"]), .body(ByteBuffer(string: "ok")), .complete(trailers: nil)])
-            #expect(try await client.answer().body == "ok")
+            let (client, attempt) = try await Self.answeredClient(proxy)
             if !leavesDuringTheStop {
                 try await client.reset()
                 try await ConnectionTests.waitForNoConnection(proxy)
@@ -180,9 +176,7 @@ struct EarlyResponseTests {
                 try await proxy.settle()
             }
             #expect(!attempt.seen.value.isCancelled && !attempt.seen.value.isOver)
-            attempt.readBody()
-            try await attempt.seen.wait("the whole body") { $0.sendingEnd == .end }
-            #expect(attempt.seen.value.sent == Array("abcdef".utf8))
+            try await Self.takeRest(attempt)
             attempt.finish()
             await drained
         }

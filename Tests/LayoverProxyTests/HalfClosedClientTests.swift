@@ -152,10 +152,7 @@ struct HalfClosedClientTests {
             try await proxy.waitForClosedInput()
             #expect(try await state() == [.open])
             client.close()
-            let deadline = ContinuousClock.now + .seconds(20)
-            while try await state() != [.closed] {
-                guard ContinuousClock.now < deadline else { throw WaitedTooLong(what: "the end of the client's socket") }
-            }
+            try await eventually("the end of the client's socket") { try await state() == [.closed] }
         }
     }
 }

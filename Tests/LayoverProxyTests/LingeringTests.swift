@@ -22,10 +22,7 @@ struct LingeringTests {
                 try await proxy.moveTime(to: .seconds(second))
                 let before = try await Self.deadline(proxy)
                 try await client.send("more")
-                let limit = ContinuousClock.now + .seconds(20)
-                while try await Self.deadline(proxy) == before {
-                    guard ContinuousClock.now < limit else { throw WaitedTooLong(what: "the bytes to be read") }
-                }
+                try await eventually("the bytes to be read") { try await Self.deadline(proxy) != before }
                 #expect(proxy.openConnectionCount() == 1, "after \(second) s")
             }
             // However much it sends, it is over then: 5 s after the last bytes would be later.

@@ -96,7 +96,7 @@ struct ParkingTests {
             let canary = try await proxy.nextAttempt("the canary")
             #expect(canary.request.target == "/2")
             let third = try await proxy.client(sending: .get("/3"))
-            while await proxy.engine.liveEntries().count < 3 { await Task.yield() }
+            try await eventually("three entries") { await proxy.engine.liveEntries().count >= 3 }
             #expect(proxy.upstream.startedCount == 2)
             canary.respond(200, ["Content-Length: 1"], body: "2")
             #expect(try await second.answer().body == "2")
@@ -289,8 +289,7 @@ struct ParkingTests {
             let client = try await proxy.client(sending: .get("/"))
             let attempt = try await proxy.nextAttempt()
             async let drained: Void = proxy.server.drain(within: .seconds(20))
-            let idle = proxy.loop
-            while try await !idle.eventLoop.submit({ idle.isDraining }).get() { await Task.yield() }
+            try await proxy.waitUntilDraining()
             attempt.respond(200, ["Content-Length: 2"], body: "ok")
             let answer = try await client.answer()
             #expect(answer.body == "ok")

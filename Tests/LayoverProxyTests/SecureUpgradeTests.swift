@@ -53,9 +53,7 @@ struct SecureUpgradeTests {
     }
 
     private static func pass(_ rules: inout ProxyRules) {
-        var policy = Policy.standard
-        policy.mode = .pass
-        rules.routes = RouteTable(policies: ["default": policy])
+        rules.routes = RouteTable.standard { $0.mode = .pass }
     }
 
     @Test func bytesPassBothWaysAtOnce() async throws {

@@ -29,11 +29,10 @@ struct StalledClientTests {
             let (client, attempt) = try await Self.stalled(proxy, isComplete: isComplete)
             try await proxy.tick(in: .seconds(3500))
             #expect(proxy.openConnectionCount() == 1)
-            let deadline = ContinuousClock.now + .seconds(20)
             // The kernel may take a little more at first, which counts as progress.
-            while proxy.openConnectionCount() > 0 {
-                guard ContinuousClock.now < deadline else { throw WaitedTooLong(what: "the connection to close") }
+            try await eventually("the connection to close") {
                 try await proxy.tick(in: .seconds(3700))
+                return proxy.openConnectionCount() == 0
             }
             #expect(try await client.ending().0 == .reset, "no client may take a part for the whole")
             #expect(client.received.value.totalCount < Self.byteCount)
@@ -92,11 +91,10 @@ struct StalledClientTests {
     private static func takeALittle(_ client: RawClient, _ proxy: TestProxy) async throws -> Int {
         let loop = proxy.loop
         let before = try await loop.eventLoop.submit { loop.connections.untakenByteCount }.get()
-        let deadline = ContinuousClock.now + .seconds(20)
-        while try await loop.eventLoop.submit({ loop.connections.untakenByteCount }).get() == before {
-            guard ContinuousClock.now < deadline else { throw WaitedTooLong(what: "bytes to leave") }
+        try await eventually("bytes to leave") {
             client.readOnce()
             try await proxy.settle()
+            return try await loop.eventLoop.submit({ loop.connections.untakenByteCount }).get() != before
         }
         return before - (try await loop.eventLoop.submit { loop.connections.untakenByteCount }.get())
     }

@@ -49,7 +49,7 @@ struct StatusRetryTests {
             try await proxy.nextAttempt().respond(503, ["Retry-After: 30", "Content-Length: 0"])
             _ = try await proxy.entry()
             let second = try await proxy.client(sending: .get("/2"))
-            while await proxy.engine.liveEntries().count < 2 { await Task.yield() }
+            try await eventually("two entries") { await proxy.engine.liveEntries().count >= 2 }
             #expect(await proxy.engine.liveEntries().allSatisfy { $0.waitingFor == .pause })
             try await proxy.advance(by: .seconds(29))
             #expect(proxy.upstream.startedCount == 1)

@@ -277,11 +277,9 @@ struct TunnelTests {
     }
 
     static func waitForNoTunnel(_ proxy: TestProxy) async throws {
-        let deadline = ContinuousClock.now + .seconds(20)
-        while proxy.loop.metrics.openTunnelCount.current > 0 {
-            guard ContinuousClock.now < deadline else { throw WaitedTooLong(what: "the tunnels to close") }
+        try await eventually("the tunnels to close") {
             try await proxy.settle()
-            await Task.yield()
+            return proxy.loop.metrics.openTunnelCount.current == 0
         }
     }
 }

@@ -222,9 +222,7 @@ extension SimultaneousKeyTests {
     }
 
     private func withLimit(_ limit: Duration, _ limits: PendingLimits = .init(), _ body: (TestProxy) async throws -> Void) async throws {
-        var policy = Policy.standard
-        policy.unattendedMax = limit
-        let table = RouteTable(policies: ["default": policy])
+        let table = RouteTable.standard { $0.unattendedMax = limit }
         try await withProxy(limits: limits, tickets: TestStore(), rules: { $0.routes = table }, body)
     }
 
@@ -284,11 +282,8 @@ extension SimultaneousKeyTests {
     }
 
     private func awaited(_ proxy: TestProxy) async throws -> Entry {
-        let deadline = ContinuousClock.now + .seconds(20)
-        while true {
-            if let entry = await proxy.engine.liveEntries().first, entry.isAwaitedByOthers { return entry }
-            guard ContinuousClock.now < deadline else { throw WaitedTooLong(what: "an entry that others wait for") }
-            await Task.yield()
+        try await firstValue("an entry that others wait for") {
+            await proxy.engine.liveEntries().first.flatMap { $0.isAwaitedByOthers ? $0 : nil }
         }
     }
 
@@ -334,10 +329,6 @@ extension SimultaneousKeyTests {
     }
 
     private func waitForConnections(_ count: Int, _ proxy: TestProxy) async throws {
-        let deadline = ContinuousClock.now + .seconds(20)
-        while proxy.openConnectionCount() != count {
-            guard ContinuousClock.now < deadline else { throw WaitedTooLong(what: "\(count) connections") }
-            await Task.yield()
-        }
+        try await eventually("\(count) connections") { proxy.openConnectionCount() == count }
     }
 }

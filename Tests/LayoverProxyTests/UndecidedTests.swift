@@ -7,10 +7,8 @@ import Testing
 
 /// Requests that may have been applied, while their client waits for a person.
 struct UndecidedTests {
-    private static let rules: @Sendable (inout ProxyRules) -> Void = { rules in
-        var policy = Policy.standard
-        policy.onMaybeApplied = .ask
-        rules.routes = RouteTable(policies: ["default": policy])
+    private static let rules: @Sendable (inout ProxyRules) -> Void = {
+        $0.routes = .standard { $0.onMaybeApplied = .ask }
     }
 
     private static func undecided(_ proxy: TestProxy) async throws -> (RawClient, Entry) {
@@ -65,9 +63,7 @@ struct UndecidedTests {
     /// An earlier attempt reached the origin, and then the origin was away until the end.
     @Test(arguments: [nil, 2])
     func finalResponseReportsTheEvidenceOfAllAttempts(automaticMax: Int?) async throws {
-        var policy = Policy.standard
-        policy.automaticAttemptsMax = automaticMax
-        let routes = RouteTable(policies: ["default": policy])
+        let routes = RouteTable.standard { $0.automaticAttemptsMax = automaticMax }
         try await withProxy(rules: { $0.routes = routes }) { proxy in
             let client = try await proxy.client(
                 sending: "POST http://o.test/ HTTP/1.1\r\nHost: o.test\r\nIdempotency-Key: 1\r\nContent-Length: 0\r\n\r\n")

@@ -150,7 +150,7 @@ struct UpgradeTests {
             #expect(entry.lastFailure?.evidence == .answered && entry.waitingFor == .pause)
             _ = try await far.ending()
             let other = try await proxy.client(sending: .get("/"))
-            while await proxy.engine.liveEntries().count < 2 { await Task.yield() }
+            try await eventually("two entries") { await proxy.engine.liveEntries().count >= 2 }
             #expect(proxy.upstream.startedCount == 1, "the pause counts for plain requests, too")
             try await proxy.advance(by: .seconds(5))
             let again = try await proxy.nextAttempt("the canary behind the pause")
@@ -197,9 +197,7 @@ struct UpgradeTests {
     @Test(arguments: ["", "HTTP/1.1 101 Switching", "nonsense\r\n\r\n", "HTTP/1.1 101 X\r\nContent-Length: 5\r\n\r\n"])
     func invalidResponseToAnUpgradeIsAFailure(text: String) async throws {
         func pass(_ rules: inout ProxyRules) {
-            var policy = Policy.standard
-            policy.mode = .pass
-            rules.routes = RouteTable(policies: ["default": policy])
+            rules.routes = RouteTable.standard { $0.mode = .pass }
         }
         try await withProxy(rules: pass) { proxy in
             let (near, far, _) = try await Self.dial(proxy)
@@ -237,9 +235,7 @@ struct UpgradeTests {
     ])
     func brokenResponseToAnUpgradeHasTheKindOfOtherRequests(text: String, kind: String) async throws {
         func rules(_ rules: inout ProxyRules) {
-            var policy = Policy.standard
-            policy.mode = .pass
-            rules.routes = RouteTable(policies: ["default": policy])
+            rules.routes = RouteTable.standard { $0.mode = .pass }
             rules.attempt.firstByte = .milliseconds(300)
             rules.framing.headByteCountMax = 2_000
         }

@@ -90,9 +90,7 @@ struct UserTests {
         try await withUsers { proxy in
             let client = try await proxy.client(sending: .get("/", Self.right))
             client.close()
-            let deadline = ContinuousClock.now + .seconds(20)
-            while proxy.openConnectionCount() > 0, ContinuousClock.now < deadline { try await proxy.settle() }
-            #expect(proxy.openConnectionCount() == 0)
+            try await ConnectionTests.waitForNoConnection(proxy)
         }
     }
 

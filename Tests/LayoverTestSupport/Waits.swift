@@ -49,6 +49,29 @@ package struct Deadline: Sendable {
     }
 }
 
+/// Waits for a condition that reports no event: asks again and again, and lets other tasks go on in between.
+///
+/// - Parameters:
+///   - what: Words for the error when it does not hold in time.
+///   - limit: So long that a busy machine does not miss it. Default: a minute.
+package func eventually(
+    _ what: @autoclosure () -> String, within limit: Duration = .seconds(60), _ holds: () async throws -> Bool
+) async throws {
+    try await firstValue(what(), within: limit) { try await holds() ? () : nil }
+}
+
+/// Waits in the same way for a value.
+package func firstValue<Value>(
+    _ what: @autoclosure () -> String, within limit: Duration = .seconds(60), _ find: () async throws -> Value?
+) async throws -> Value {
+    let deadline = Deadline(in: limit)
+    while true {
+        if let value = try await find() { return value }
+        guard !deadline.hasPassed else { throw WaitedTooLong(what: what()) }
+        await Task.yield()
+    }
+}
+
 /// Runs blocking work on a thread of its own and gives its result.
 ///
 /// The tests wait for sockets, files and processes of the real machine. Waiting for them on the cooperative pool

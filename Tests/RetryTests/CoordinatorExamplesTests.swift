@@ -145,11 +145,7 @@ struct CoordinatorExamplesTests {
 
     /// Looks until so many wait; the threads of the operations get their turn in between.
     private func waiting(_ count: Int, on coordinator: RetryCoordinator) async throws {
-        let limit = ContinuousClock.now.advanced(by: .seconds(20))
-        while coordinator.incident.waitingCount != count {
-            guard ContinuousClock.now < limit else { throw WaitedTooLong(what: "\(count) waiting") }
-            await Task.yield()
-        }
+        try await eventually("\(count) waiting") { coordinator.incident.waitingCount == count }
     }
 }
 

@@ -1,5 +1,6 @@
 import LayoverCore
 import LayoverEngine
+import LayoverTestSupport
 import Testing
 
 @testable import LayoverAdmin
@@ -27,7 +28,7 @@ struct AbortRoutesTests {
             let (id, exchange) = harness.park(1, method: "POST")
             _ = try await harness.post("/v1/pending/\(id)/retry")
             async let answer = harness.post("/v1/pending/\(id)/abort", "{\"reason\":\"hangs\"}")
-            while !exchange.calls.contains(.abortAttempt) { await Task.yield() }
+            try await eventually("the abort") { exchange.calls.contains(.abortAttempt) }
             harness.engine.post(
                 .attemptFailed(
                     AttemptFailed(

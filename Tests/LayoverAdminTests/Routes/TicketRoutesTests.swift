@@ -177,14 +177,14 @@ struct TicketRoutesTests {
             #expect(try await harness.post("/v1/pending/\(id)/hold").status == 507)
             await #expect(throws: AdminHarness.NotAccepted.self) { try await harness.accept(2) }
             // A change that is on its way to the disk once more is not counted, so each is looked at until it is back.
-            let store = try await Self.poll("an unsaved ticket in the status") {
+            let store = try await firstValue("an unsaved ticket in the status") {
                 let store = try await harness.send("GET", "/v1/status").json["store"] as? [String: Any] ?? [:]
                 return store["unsaved"] as? Int == 0 ? nil : store
             }
             #expect(store["condition"] as? String == "full")
             #expect(store["message"] as? String == Self.full.message)
             #expect(store["unsaved"] as? Int == 1)
-            let lines = try await Self.poll("an unsaved ticket in the metrics") {
+            let lines = try await firstValue("an unsaved ticket in the metrics") {
                 let lines = try await metrics(harness)
                 return lines.contains("layover_tickets_unsaved 0") ? nil : lines
             }
@@ -195,15 +195,6 @@ struct TicketRoutesTests {
             let failures = lines.first { $0.hasPrefix("layover_store_failures_total ") }?.split(separator: " ").last
             #expect(Int(failures ?? "") ?? 0 >= 2, "the change and the second acceptance, and more if it was tried again")
         }
-    }
-
-    /// Asks until there is a value.
-    private static func poll<Value>(_ what: String, _ ask: () async throws -> Value?) async throws -> Value {
-        let deadline = ContinuousClock.now + .seconds(20)
-        while ContinuousClock.now < deadline {
-            if let value = try await ask() { return value }
-        }
-        throw WaitedTooLong(what: what)
     }
 
     @Test func withoutAStoreThereIsNothingToShow() async throws {

@@ -14,7 +14,7 @@ extension EndToEnd {
             try await leaveWhileHeld(500, scene.layover, request("127.0.0.1:\(away.number)", "/held"))
             try await leaveInTheMiddle(500, scene.layover, request("127.0.0.1:\(scene.port.number)", "/stalled/1000000"))
             try await scene.layover.waitForPending("nobody waits any more") { $0.data.isEmpty }
-            let after = try await settledDescriptorCount(of: scene.layover, atMost: before + 8)
+            let after = try await scene.layover.settledDescriptorCount(atMost: before + 8)
 
             // A few connections to the origin may be kept alive.
             #expect(after <= before + 8, "\(before) before, \(after) after")
@@ -48,17 +48,6 @@ extension EndToEnd {
                     _ = try client.receive(by: Deadline(in: .seconds(20)))
                 }
             }
-        }
-
-        /// Asks the proxy something, which gives it a turn, until the count is low enough or time is up.
-        private func settledDescriptorCount(of layover: RunningLayover, atMost wanted: Int) async throws -> Int {
-            let deadline = Deadline(in: .seconds(20))
-            var count = layover.descriptorCount
-            while count > wanted, !deadline.hasPassed {
-                _ = try await layover.call("GET", "/livez")
-                count = layover.descriptorCount
-            }
-            return count
         }
     }
 }

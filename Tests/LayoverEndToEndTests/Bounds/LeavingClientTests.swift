@@ -62,18 +62,8 @@ extension EndToEnd {
             #expect(report.streamsMost >= 100, "what is open is counted")
             #expect(try await layover.call("GET", "/v1/status").text.contains(#""streams":0}"#))
             #expect(try await layover.call("GET", "/v1/pending").text.contains(#""data":[]"#))
-            let after = try await settledDescriptorCount(of: layover, atMost: before + 12)
+            let after = try await layover.settledDescriptorCount(atMost: before + 12)
             #expect(after <= before + 12, "\(before) before, \(after) after")
-        }
-
-        private func settledDescriptorCount(of layover: RunningLayover, atMost wanted: Int) async throws -> Int {
-            let deadline = Deadline(in: .seconds(35))
-            var count = layover.descriptorCount
-            while count > wanted, !deadline.hasPassed {
-                _ = try await layover.call("GET", "/livez")
-                count = layover.descriptorCount
-            }
-            return count
         }
     }
 }

@@ -58,11 +58,7 @@ extension EngineBench {
 
     /// Until everything that was changed about a ticket is on disk.
     func waitUntilSaved(_ id: EntryID) async throws {
-        let deadline = ContinuousClock.now + .seconds(20)
-        while await !engine.isSaved(id) {
-            guard ContinuousClock.now < deadline else { throw WaitedTooLong(what: "the store") }
-            await Task.yield()
-        }
+        try await eventually("the store") { await engine.isSaved(id) }
     }
 }
 

@@ -81,19 +81,17 @@ final class TestProxy: Sendable {
 
     /// Until a connection has read the beginning of a head.
     func waitForTimedHead() async throws {
-        let deadline = ContinuousClock.now + .seconds(20)
         let loop = self.loop
-        while try await loop.eventLoop.submit({ loop.connections.timedHeadCount }).get() == 0 {
-            guard ContinuousClock.now < deadline else { throw WaitedTooLong(what: "the beginning of a head") }
+        try await eventually("the beginning of a head") {
+            try await loop.eventLoop.submit({ loop.connections.timedHeadCount }).get() > 0
         }
     }
 
     /// Until the end of what a client sends has come.
     func waitForClosedInput() async throws {
-        let deadline = ContinuousClock.now + .seconds(20)
         let loop = self.loop
-        while try await loop.eventLoop.submit({ loop.connections.halfClosedCount }).get() == 0 {
-            guard ContinuousClock.now < deadline else { throw WaitedTooLong(what: "the end of a client's words") }
+        try await eventually("the end of the client's input") {
+            try await loop.eventLoop.submit({ loop.connections.halfClosedCount }).get() > 0
         }
     }
 

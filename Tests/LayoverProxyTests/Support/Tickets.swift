@@ -20,13 +20,20 @@ extension String {
 }
 
 extension RouteTable {
+    /// No routes, and the default policy with a change.
+    static func standard(_ change: (inout Policy) -> Void) -> RouteTable {
+        var policy = Policy.standard
+        change(&policy)
+        return RouteTable(policies: ["default": policy])
+    }
+
     /// A 503 is worth another attempt, whatever the request.
     static func retrying503(attemptsMax: Int? = nil) -> RouteTable {
-        var policy = Policy.standard
-        policy.retryOn = [.status(503)]
-        policy.repeatable = true
-        policy.automaticAttemptsMax = attemptsMax
-        return RouteTable(policies: ["default": policy])
+        standard {
+            $0.retryOn = [.status(503)]
+            $0.repeatable = true
+            $0.automaticAttemptsMax = attemptsMax
+        }
     }
 }
 

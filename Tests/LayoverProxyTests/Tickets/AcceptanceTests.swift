@@ -237,7 +237,7 @@ struct AcceptanceTests {
             try await proxy.settle()
             try await client.closeOutput()
             #expect(try await client.ending().rest == "")
-            while proxy.openConnectionCount() > 0 { await Task.yield() }
+            try await eventually("the connections to close") { proxy.openConnectionCount() == 0 }
             try await proxy.becomesEmpty(tickets)
             try await proxy.expectAttempts(0)
             #expect(tickets.store.commitCount <= 2)
@@ -286,7 +286,7 @@ struct AcceptanceTests {
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=0"))
             try await tickets.waitForWork()
             try await client.reset()
-            while proxy.openConnectionCount() > 0 { await Task.yield() }
+            try await eventually("the connections to close") { proxy.openConnectionCount() == 0 }
             tickets.goOn()
             try await proxy.nextAttempt().answerWell()
             _ = try await proxy.entry(.delivered)
@@ -369,17 +369,13 @@ struct AcceptanceTests {
 extension TestProxy {
     func waitUntilDraining() async throws {
         let loop = self.loop
-        while try await !loop.eventLoop.submit({ loop.isDraining }).get() { await Task.yield() }
+        try await eventually("the stop of the loop") { try await loop.eventLoop.submit({ loop.isDraining }).get() }
     }
 
     /// No file is left in the spool, and no byte is counted besides those of rows.
     func becomesEmpty(_ tickets: TestStore) async throws {
-        let deadline = ContinuousClock.now + .seconds(20)
-        while !tickets.files.isEmpty || spool.usedByteCount != tickets.store.bodyByteCount {
-            guard ContinuousClock.now < deadline else {
-                throw WaitedTooLong(what: "an empty spool: \(tickets.files), \(spool.usedByteCount) bytes")
-            }
-            await Task.yield()
+        try await eventually("an empty spool: \(tickets.files), \(spool.usedByteCount) bytes") {
+            tickets.files.isEmpty && spool.usedByteCount == tickets.store.bodyByteCount
         }
     }
 }

@@ -26,16 +26,10 @@ struct AdoptionTests {
     }
 
     private static func ticket(_ proxy: TestProxy) async throws -> EntryID {
-        let deadline = ContinuousClock.now + .seconds(20)
-        while ContinuousClock.now < deadline {
-            if let entry = await proxy.engine.liveEntries().first, entry.ticket != nil, !entry.client.isConnected,
-                try await proxy.tickets?.record(of: entry.id) != nil
-            {
-                return entry.id
-            }
-            await Task.yield()
+        try await firstValue("an adopted request") {
+            guard let entry = await proxy.engine.liveEntries().first, entry.ticket != nil, !entry.client.isConnected else { return nil }
+            return try await proxy.tickets?.record(of: entry.id) == nil ? nil : entry.id
         }
-        throw WaitedTooLong(what: "an adopted request")
     }
 
     @Test func parkedRequestIsAdoptedWhenItsClientLeaves() async throws {
@@ -93,7 +87,7 @@ struct AdoptionTests {
             let attempt = try await proxy.nextAttempt()
             _ = try await attempt.wholeBody()
             try await client.reset()
-            while proxy.openConnectionCount() > 0 { await Task.yield() }
+            try await eventually("the connections to close") { proxy.openConnectionCount() == 0 }
             try await proxy.settle()
             try await tickets.settle()
             attempt.respond(503, ["Content-Length: 0"])
@@ -214,11 +208,11 @@ struct AdoptionTests {
             attempt.fail()
             let entry = try await proxy.entry()
             client.close()
-            let deadline = ContinuousClock.now + .seconds(20)
-            while proxy.openConnectionCount() > 0, ContinuousClock.now < deadline { await Task.yield() }
+            try await eventually("the connection to close") { proxy.openConnectionCount() == 0 }
             // A thread of the spool reports that there is no room.
-            while await proxy.engine.entry(entry.id)?.state == .waiting, ContinuousClock.now < deadline {
+            try await eventually("the end of the entry") {
                 try await proxy.advance(by: .seconds(601))
+                return await proxy.engine.entry(entry.id)?.state != .waiting
             }
             #expect(await proxy.engine.entry(entry.id)?.state == .expired)
         }
@@ -255,7 +249,7 @@ struct AdoptionTests {
             try await proxy.nextAttempt().fail()
             let entry = try await proxy.entry()
             client.close()
-            while await proxy.engine.status().totals.storeFailureCount == 0 { await Task.yield() }
+            try await eventually("a failure of the store") { await proxy.engine.status().totals.storeFailureCount > 0 }
             try await proxy.settle()
             _ = await proxy.engine.command(.retry, entry.id)
             let second = try await proxy.nextAttempt()
@@ -272,7 +266,7 @@ struct AdoptionTests {
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=1"))
             try await proxy.nextAttempt().fail()
             let entry = try await proxy.entry()
-            while await proxy.engine.status().totals.storeFailureCount == 0 { await Task.yield() }
+            try await eventually("a failure of the store") { await proxy.engine.status().totals.storeFailureCount > 0 }
             try await proxy.settle()
             client.close()
             #expect(try await Self.ticket(proxy) == entry.id)
@@ -286,7 +280,7 @@ struct AdoptionTests {
             try await proxy.nextAttempt().fail()
             _ = try await proxy.entry()
             let second = try await proxy.client(sending: request)
-            while proxy.loop.metrics.requestCount.current < 2 { await Task.yield() }
+            try await eventually("the second request") { proxy.loop.metrics.requestCount.current >= 2 }
             try await proxy.expectAttempts(1)
             first.close()
             let id = try await Self.ticket(proxy)

@@ -20,7 +20,7 @@ struct IdempotencyTests {
             #expect(second.status == 202)
             #expect(first.ticket == second.ticket)
             let id = try #require(first.ticket)
-            while tickets.files != ["\(id).request"] { await Task.yield() }
+            try await eventually("the file of the request") { tickets.files == ["\(id).request"] }
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.values("Idempotency-Key") == ["k-1"])
             try await attempt.answerWell()

@@ -8,9 +8,7 @@ import Testing
 /// The origin is asked before a ticket is sent to it.
 struct PreflightTests {
     private static func withPreflight(_ test: (TestProxy) async throws -> Void) async throws {
-        var policy = Policy.standard
-        policy.preflight = Preflight()
-        let table = RouteTable(policies: ["default": policy])
+        let table = RouteTable.standard { $0.preflight = Preflight() }
         try await withProxy(tickets: TestStore(), rules: { $0.routes = table }) { try await test($0) }
     }
 

@@ -64,9 +64,7 @@ struct SettledTests {
     }
 
     @Test func heldClientIsToldThatThereIsNoResponse() async throws {
-        var policy = Policy.standard
-        policy.onMaybeApplied = .ask
-        let routes = RouteTable(policies: ["default": policy])
+        let routes = RouteTable.standard { $0.onMaybeApplied = .ask }
         try await withProxy(rules: { $0.routes = routes }) { proxy in
             let client = try await proxy.client(sending: .post("/", length: 3, body: "abc"))
             try await proxy.nextAttempt().fail()

@@ -28,9 +28,7 @@ extension SimultaneousKeyTests {
     /// become a ticket.
     @Test(arguments: [async, waits])
     func joinedRequestWaitsAtMostHoldMax(prefer: String) async throws {
-        var policy = Policy.standard
-        policy.holdMax = .milliseconds(300)
-        let table = RouteTable(policies: ["default": policy])
+        let table = RouteTable.standard { $0.holdMax = .milliseconds(300) }
         try await withProxy(tickets: TestStore(), rules: { $0.routes = table }) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
             let attempt = try await proxy.nextAttempt()

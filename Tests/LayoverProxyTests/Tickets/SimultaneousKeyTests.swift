@@ -15,7 +15,7 @@ struct SimultaneousKeyTests {
     func client(_ proxy: TestProxy, _ request: String) async throws -> RawClient {
         let count = proxy.loop.metrics.requestCount.current
         let client = try await proxy.client(sending: request)
-        while proxy.loop.metrics.requestCount.current == count { await Task.yield() }
+        try await eventually("the request") { proxy.loop.metrics.requestCount.current != count }
         for _ in 0..<2 {
             try await proxy.settle()
             try await proxy.tickets?.settle()
@@ -132,7 +132,7 @@ struct SimultaneousKeyTests {
             let attempt = try await proxy.nextAttempt()
             _ = try await attempt.wholeBody()
             try await first.reset()
-            while proxy.openConnectionCount() > 0 { await Task.yield() }
+            try await eventually("the connections to close") { proxy.openConnectionCount() == 0 }
             for prefer in [Self.async, "Prefer: respond-async, wait=1"] {
                 let answer = try await proxy.answer(to: .submission("/", prefer, Self.key))
                 #expect(answer.status == 202)
@@ -154,10 +154,10 @@ struct SimultaneousKeyTests {
             let attempt = try await proxy.nextAttempt()
             _ = try await attempt.wholeBody()
             try await first.reset()
-            while proxy.openConnectionCount() > 0 { await Task.yield() }
+            try await eventually("the connections to close") { proxy.openConnectionCount() == 0 }
             tickets.halt()
             let second = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=600", Self.key))
-            while proxy.loop.metrics.requestCount.current < 2 { await Task.yield() }
+            try await eventually("the second request") { proxy.loop.metrics.requestCount.current >= 2 }
             try await proxy.settle()
             let third = try await proxy.client(sending: .submission("/", Self.async, Self.key))
             try await tickets.waitForWork()
@@ -184,7 +184,7 @@ struct SimultaneousKeyTests {
             let first = try await proxy.client(sending: .submission("/", Self.async, Self.key, unknown))
             try await tickets.waitForWork()
             let second = try await proxy.client(sending: .submission("/", Self.waits, Self.key))
-            while proxy.loop.metrics.requestCount.current < 2 { await Task.yield() }
+            try await eventually("the second request") { proxy.loop.metrics.requestCount.current >= 2 }
             tickets.goOn()
             #expect(try await first.answer().status == 400)
             try await proxy.nextAttempt().answerWell(201)

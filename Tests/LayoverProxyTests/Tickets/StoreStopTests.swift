@@ -12,9 +12,7 @@ struct StoreStopTests {
         try await withProxy(
             tickets: tickets,
             rules: { rules in
-                var policy = Policy.standard
-                policy.automaticAttemptsMax = max
-                rules.routes = RouteTable(policies: ["default": policy])
+                rules.routes = RouteTable.standard { $0.automaticAttemptsMax = max }
             }, test)
     }
 

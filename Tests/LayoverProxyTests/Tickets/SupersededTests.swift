@@ -7,11 +7,7 @@ import Testing
 
 /// Tickets whose place a newer PUT took, before and after a restart.
 struct SupersededTests {
-    private static let routes: RouteTable = {
-        var policy = Policy.standard
-        policy.coalesce = .lastPut
-        return RouteTable(policies: ["default": policy])
-    }()
+    private static let routes = RouteTable.standard { $0.coalesce = .lastPut }
 
     private static func put(_ proxy: TestProxy, _ body: String) async throws -> EntryID {
         let answer = try await proxy.answer(
@@ -89,10 +85,6 @@ struct SupersededTests {
     }
 
     private static func until(_ proxy: TestProxy, hasLive count: Int) async throws {
-        let deadline = ContinuousClock.now + .seconds(20)
-        while await proxy.engine.liveEntries().count != count {
-            guard ContinuousClock.now < deadline else { throw WaitedTooLong(what: "\(count) live entries") }
-            await Task.yield()
-        }
+        try await eventually("\(count) live entries") { await proxy.engine.liveEntries().count == count }
     }
 }

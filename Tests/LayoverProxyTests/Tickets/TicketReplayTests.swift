@@ -90,9 +90,7 @@ struct TicketReplayTests {
             let id = try await proxy.accept()
             let attempt = try await proxy.nextAttempt()
             if isReload {
-                var policy = Policy.standard
-                policy.lifetime = .seconds(7000)
-                await proxy.engine.adopt(RouteTable(policies: ["default": policy]))
+                await proxy.engine.adopt(RouteTable.standard { $0.lifetime = .seconds(7000) })
                 try await tickets.settle()
             } else {
                 #expect(await proxy.engine.patch(id, EntryPatch(priority: 1)).0 == .done)
@@ -308,7 +306,7 @@ struct TicketReplayTests {
             }
             #expect(targets == ["/small": "s", "/big": String(repeating: "x", count: 500)])
             for id in ids { _ = try await proxy.until(id, is: .delivered) }
-            while !second.files.isEmpty { await Task.yield() }
+            try await eventually("an empty folder") { second.files.isEmpty }
             try await proxy.expectAttempts(2)
         }
     }

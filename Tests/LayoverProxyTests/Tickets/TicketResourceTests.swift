@@ -185,7 +185,7 @@ struct TicketResourceTests {
             }
             try await proxy.settle()
             try await clients[0].reset()
-            while proxy.openConnectionCount() > 5 { await Task.yield() }
+            try await eventually("a connection to close") { proxy.openConnectionCount() <= 5 }
             try await attempt.answerWell()
             for client in clients.dropFirst() { #expect(try await client.answer().member("state") == "delivered") }
         }
@@ -294,7 +294,7 @@ struct TicketResourceTests {
             let answer = try await proxy.response(id)
             #expect(answer.status == 410)
             #expect(answer.member("kind") == "cancelled")
-            while !tickets.files.isEmpty { await Task.yield() }
+            try await eventually("an empty folder") { tickets.files.isEmpty }
             #expect(try await proxy.drop(id).status == 204, "twice is once")
             try await proxy.advance(by: .seconds(1000))
             try await proxy.expectAttempts(1)
@@ -336,7 +336,7 @@ struct TicketResourceTests {
             _ = try await proxy.until(id, is: .delivered)
             #expect(tickets.files == ["\(id).answer"])
             #expect(try await proxy.drop(id).status == 204)
-            while !tickets.files.isEmpty { await Task.yield() }
+            try await eventually("an empty folder") { tickets.files.isEmpty }
             #expect(try await proxy.response(id).status == 410)
             let standing = try await proxy.ticket(id)
             #expect(standing.member("state") == "delivered")
@@ -349,7 +349,7 @@ struct TicketResourceTests {
         try await withProxy(tickets: tickets) { proxy in
             let id = try await proxy.accept()
             try await proxy.nextAttempt().fail()
-            while await proxy.engine.entry(id)?.state == .attempting { await Task.yield() }
+            try await eventually("the end of the attempt") { await proxy.engine.entry(id)?.state != .attempting }
             tickets.setFull(true)
             for _ in 0..<2 {
                 let unsaved = try await proxy.drop(id)

@@ -175,7 +175,7 @@ struct TicketAnswerTests {
             let loop = proxy.loop
             while try await loop.eventLoop.submit({ loop.connections.untakenByteCount }).get() == 0 { try await proxy.settle() }
             #expect(try await proxy.drop(id).status == 204)
-            while !tickets.files.isEmpty { await Task.yield() }
+            try await eventually("an empty folder") { tickets.files.isEmpty }
             try await client.startReading()
             #expect(try await client.answer(after: 6_000_000).body == body)
         }
@@ -269,7 +269,7 @@ struct TicketAnswerTests {
             let attempts = await proxy.engine.entry(id)?.attempts.records ?? []
             #expect(attempts.map(\.brokeOff) == [true], "explain says so")
             #expect(try await tickets.record(of: id)?.responseBrokeOff == true, "and so does the disk")
-            while !tickets.files.isEmpty { await Task.yield() }
+            try await eventually("an empty folder") { tickets.files.isEmpty }
             try await proxy.expectAttempts(1)
         }
     }
@@ -287,11 +287,11 @@ struct TicketAnswerTests {
                 attempt.finish()
                 // The two race; whoever is first, nothing is left behind.
                 _ = await proxy.engine.command(.cancel, id)
-                while await proxy.engine.entry(id)?.state.isFinal == false { await Task.yield() }
+                try await eventually("the end of the ticket") { await proxy.engine.entry(id)?.state.isFinal != false }
                 _ = try await proxy.drop(id)
             }
             try await proxy.settle()
-            while !tickets.files.isEmpty { await Task.yield() }
+            try await eventually("an empty folder") { tickets.files.isEmpty }
         }
     }
 

@@ -141,7 +141,7 @@ struct TurningTests {
             try await proxy.settle()
             try await tickets.settle()
             #expect(try await tickets.record(of: ended.id)?.state == .delivered)
-            while !tickets.files.isEmpty { await Task.yield() }
+            try await eventually("an empty folder") { tickets.files.isEmpty }
             try await proxy.expectAttempts(1)
         }
     }
@@ -202,10 +202,10 @@ struct TurningTests {
             let client = try await proxy.client(sending: .submission("/", body: String(repeating: "x", count: 500), Self.both))
             try await proxy.nextAttempt().fail()
             let entry = try await proxy.entry()
-            while await proxy.engine.status().totals.storeFailureCount == 0 { await Task.yield() }
+            try await eventually("a failure of the store") { await proxy.engine.status().totals.storeFailureCount > 0 }
             try await proxy.settle()
             #expect(client.received.value.totalCount == 0)
-            while !tickets.files.isEmpty { await Task.yield() }
+            try await eventually("an empty folder") { tickets.files.isEmpty }
             #expect(await proxy.engine.entry(entry.id)?.ticket == nil)
             _ = await proxy.engine.command(.retry, entry.id)
             let attempt = try await proxy.nextAttempt()
@@ -260,7 +260,7 @@ struct TurningTests {
             let entry = try await proxy.entry()
             let held = try await proxy.client(sending: .submission("/held"))
             try await proxy.nextAttempt("the first attempt of what came later").fail()
-            while await proxy.engine.liveEntries().count(where: { $0.state == .waiting }) < 2 { await Task.yield() }
+            try await eventually("two waiting entries") { await proxy.engine.liveEntries().count(where: { $0.state == .waiting }) >= 2 }
             await proxy.engine.drain()
             await proxy.server.drain(within: .seconds(20))
             let answer = try await client.answer()

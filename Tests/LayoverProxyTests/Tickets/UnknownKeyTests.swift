@@ -16,10 +16,7 @@ struct UnknownKeyTests {
     private func unknown(_ proxy: TestProxy, _ request: String) async throws -> RawClient {
         proxy.tickets?.setUnsearchable(Self.failure)
         let client = try await proxy.client(sending: request)
-        let deadline = ContinuousClock.now + .seconds(20)
-        while try await !isWaitingForKey(proxy) {
-            guard ContinuousClock.now < deadline else { throw WaitedTooLong(what: "a search that failed") }
-        }
+        try await eventually("a search that failed") { try await isWaitingForKey(proxy) }
         return client
     }
 
@@ -81,9 +78,7 @@ struct UnknownKeyTests {
     }
 
     @Test func requestGets503AtHoldMax() async throws {
-        var policy = Policy.standard
-        policy.holdMax = .seconds(1)
-        try await withProxy(tickets: TestStore(), rules: { $0.routes = RouteTable(policies: ["default": policy]) }) { proxy in
+        try await withProxy(tickets: TestStore(), rules: { $0.routes = .standard { $0.holdMax = .seconds(1) } }) { proxy in
             let client = try await unknown(proxy, .submission("/", Self.waits, Self.key))
             let answer = try await client.answer()
             #expect(answer.status == 503)
@@ -96,7 +91,7 @@ struct UnknownKeyTests {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await unknown(proxy, .submission("/", Self.waits, Self.key))
             try await client.closeOutput()
-            while try await isWaitingForKey(proxy) { await Task.yield() }
+            try await eventually("the end of the wait") { try await !isWaitingForKey(proxy) }
             proxy.tickets?.setUnsearchable(nil)
             let next = try await proxy.client(sending: .submission("/", Self.waits, Self.key))
             try await proxy.nextAttempt().answerWell(201)

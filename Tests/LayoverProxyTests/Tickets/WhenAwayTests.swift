@@ -175,9 +175,7 @@ struct WhenAwayTests {
 
     /// A person decides about the ticket: it may have been applied.
     @Test func undecidedRequestIsATicketUnderAsk() async throws {
-        var policy = Policy.standard
-        policy.onMaybeApplied = .ask
-        let routes = RouteTable(policies: ["default": policy])
+        let routes = RouteTable.standard { $0.onMaybeApplied = .ask }
         try await withProxy(tickets: TestStore(), rules: { $0.routes = routes }) { proxy in
             let client = try await proxy.client(sending: .submission("/", Self.async))
             let attempt = try await proxy.nextAttempt()
@@ -213,9 +211,7 @@ struct WhenAwayTests {
 
     /// The lane of a policy counts as well.
     @Test func laneOfThePolicyIsATicketAtOnce() async throws {
-        var policy = Policy.standard
-        policy.lane = .origin
-        let routes = RouteTable(policies: ["default": policy])
+        let routes = RouteTable.standard { $0.lane = .origin }
         try await withProxy(tickets: TestStore(), rules: { $0.routes = routes }) { proxy in
             #expect(try await proxy.answer(to: .submission("/", Self.async)).status == 202)
             let replay = try await proxy.nextAttempt("the replay")

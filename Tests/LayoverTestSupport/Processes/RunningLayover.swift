@@ -192,6 +192,13 @@ extension RunningLayover {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process.pid)/task").count) ?? 0
     }
 
+    /// How many descriptors it has once they are no more than these, or when the time is over. Each answer gives its loops a turn.
+    package func settledDescriptorCount(atMost wanted: Int, within limit: Duration = .seconds(60)) async throws -> Int {
+        let deadline = Deadline(in: limit)
+        while descriptorCount > wanted, !deadline.hasPassed { _ = try await call("GET", "/livez") }
+        return descriptorCount
+    }
+
     private func statusByteCount(_ name: String) -> Int {
         let text = (try? String(contentsOfFile: "/proc/\(process.pid)/status", encoding: .utf8)) ?? ""
         let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
