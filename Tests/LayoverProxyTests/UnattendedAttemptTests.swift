@@ -221,9 +221,9 @@ extension SimultaneousKeyTests {
         }
     }
 
-    private func withLimit(_ limit: Duration, _ limits: PendingLimits = .init(), _ body: (TestProxy) async throws -> Void) async throws {
+    private func withLimit(_ limit: Duration, _ body: (TestProxy) async throws -> Void) async throws {
         let table = RouteTable.standard { $0.unattendedMax = limit }
-        try await withProxy(limits: limits, tickets: TestStore(), rules: { $0.routes = table }, body)
+        try await withProxy(tickets: TestStore(), rules: { $0.routes = table }, body)
     }
 
     /// Clients wait here. The time limit is for attempts without waiting clients.

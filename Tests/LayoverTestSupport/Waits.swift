@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// Something that happens once, between a script and a test. Waiting ends after 20 seconds in any case.
+/// Something that happens once, between a script and a test. Waiting ends after a minute in any case.
 package final class Signal: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
@@ -14,7 +14,7 @@ package final class Signal: Sendable {
     /// - Returns: True if the signal fired in time.
     @discardableResult
     package func block() -> Bool {
-        guard semaphore.wait(timeout: .now() + .seconds(20)) == .success else { return false }
+        guard semaphore.wait(timeout: .now() + .seconds(60)) == .success else { return false }
         // The next one who asks shall see it too.
         semaphore.signal()
         return true

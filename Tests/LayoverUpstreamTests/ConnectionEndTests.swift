@@ -25,8 +25,8 @@ struct ConnectionEndTests {
             let request = rig.request("POST", port: origin.port, framing: .length(2), body: rig.body("ab"))
             #expect(await rig.send(request).bodyText == "ok")
         }
-        // The reads of the origin give up after 10 s, which would look like an end.
-        try await ended.wait("the end of 20 connections", within: .seconds(8)) { $0 == 20 }
+        // The reads of the origin give up after 30 s, which would look like an end.
+        try await ended.wait("the end of 20 connections", within: .seconds(25)) { $0 == 20 }
         #expect(origin.connections.count == 20)
         try await rig.stop()
     }
@@ -64,7 +64,7 @@ struct ConnectionEndTests {
         let records = (1...3).map { _ in rig.start(rig.request("GET", port: origin.port)) }
         for record in records { #expect(await record.ended().bodyText == "ok") }
         #expect(origin.connections.count == 3)
-        try await ended.wait("the end of the idle connections", within: .seconds(8)) { $0 == 3 }
+        try await ended.wait("the end of the idle connections", within: .seconds(25)) { $0 == 3 }
         try await rig.stop()
     }
 
@@ -88,7 +88,7 @@ struct ConnectionEndTests {
         let rig = try UpstreamRig()
         #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "ok")
         answered.fire()
-        try await closed.wait("our end of the connection", within: .seconds(8)) { $0 }
+        try await closed.wait("our end of the connection", within: .seconds(25)) { $0 }
         try await rig.stop()
     }
 

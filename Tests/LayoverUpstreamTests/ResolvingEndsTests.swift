@@ -10,7 +10,7 @@ import Testing
 struct ResolvingEndsTests {
     private static let here = NameOutcome.addresses("127.0.0.1")
 
-    /// The lookup hangs for 20 s, so an end that waited for it would not come in time.
+    /// The lookup hangs for a minute, so an end that waited for it would not come in time.
     @Test(arguments: [true, false])
     func aHangingLookupDoesNotDelayACancelledAttempt(onlyIfConnecting: Bool) async throws {
         let gate = Signal()
@@ -22,7 +22,7 @@ struct ResolvingEndsTests {
         let began = ContinuousClock.now
         if onlyIfConnecting { record.cancelIfConnecting() } else { record.cancel() }
         let facts = await record.ended()
-        #expect(began.duration(to: .now) < .seconds(5))
+        #expect(began.duration(to: .now) < .seconds(30))
         #expect(facts.events == ["failed"])
         #expect(facts.failure?.phase == .resolving)
         #expect(facts.failure?.evidence == .neverSent)
@@ -41,7 +41,7 @@ struct ResolvingEndsTests {
         try await lookup.asked.wait("a lookup") { !$0.isEmpty }
         let began = ContinuousClock.now
         try await rig.stop()
-        #expect(began.duration(to: .now) < .seconds(5))
+        #expect(began.duration(to: .now) < .seconds(30))
         #expect(record.facts.events == ["failed"])
     }
 

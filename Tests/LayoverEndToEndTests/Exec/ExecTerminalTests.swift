@@ -139,7 +139,7 @@ extension EndToEnd {
             // Attempts go on, so there are events: it has waited for longer than what is told.
             _ = try await onOwnThread {
                 let begun = ContinuousClock.now
-                return try admin.waitForPending("it waits", within: .seconds(15)) {
+                return try admin.waitForPending("it waits", within: .seconds(60)) {
                     $0.data.count == 1 && ContinuousClock.now - begun > .milliseconds(1500)
                 }
             }

@@ -27,7 +27,7 @@ extension EndToEnd {
             try await NamedOrigin.run(place, RunningLayover.noTimedRetries) { scene in
                 for request in [Self.get, Self.connect] {
                     let begin = ContinuousClock.now
-                    let refusal = try Self.refusal(in: try await scene.layover.exchange(request, within: .seconds(10)))
+                    let refusal = try Self.refusal(in: try await scene.layover.exchange(request, within: .seconds(60)))
                     print("refused after \(begin.duration(to: .now))")
                     #expect(refusal.attempts == 1)
                     #expect(refusal.entry == nil, "it was never parked")

@@ -61,7 +61,7 @@ extension EndToEnd {
         private func expectTwoAttempts(of id: String, in layover: RunningLayover) async throws {
             let path = "/v1/pending/\(id)"
             let explanation = try await onOwnThread { [admin = layover.admin] in
-                let deadline = Deadline(in: .seconds(10))
+                let deadline = Deadline(in: .seconds(60))
                 while true {
                     let answer = try admin.call("GET", path + "/explain")
                     let explanation = try JSONDecoder().decode(Explanation.self, from: answer.body)

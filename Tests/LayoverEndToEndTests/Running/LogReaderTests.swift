@@ -24,7 +24,7 @@ extension EndToEnd {
             let dropped = try #require(line.split(separator: " ").last.flatMap { Double($0) })
             // The buffer has room for what a reader that stalls leaves.
             #expect((dropped > 0) == (reader != .stalls))
-            let result = await layover.stop(within: .seconds(15))
+            let result = await layover.stop(within: .seconds(60))
             #expect(result.status == 0)
             #expect(!result.timedOut)
         }

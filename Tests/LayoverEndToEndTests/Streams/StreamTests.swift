@@ -39,7 +39,7 @@ extension EndToEnd {
                 try connection.send(request)
                 var came = Data()
                 for number in 0..<Self.eventCount {
-                    let deadline = Deadline(in: .seconds(5))
+                    let deadline = Deadline(in: .seconds(60))
                     while came.range(of: Data(Self.event(number).utf8)) == nil {
                         guard let more = try connection.receive(by: deadline) else { throw ProcessError("The stream ended at event \(number).") }
                         came += more
@@ -47,7 +47,7 @@ extension EndToEnd {
                     #expect(came.range(of: Data(Self.event(number + 1).utf8)) == nil, "it is not sent yet")
                     arrived[number].fire()
                 }
-                came += try connection.receiveAll(within: .seconds(5))
+                came += try connection.receiveAll(within: .seconds(60))
                 let text = try PlainResponse(came).text
                 #expect(text == (0..<Self.eventCount).map(Self.event).joined())
             }
@@ -79,13 +79,13 @@ extension EndToEnd {
                 let connection = try RawConnection(port: port)
                 try connection.send(Data(head.utf8) + message)
                 var came = Data()
-                let deadline = Deadline(in: .seconds(5))
+                let deadline = Deadline(in: .seconds(60))
                 while came.range(of: message) == nil {
                     guard let more = try connection.receive(by: deadline) else { throw ProcessError("The response ended early.") }
                     came += more
                 }
                 gotMessage.fire()
-                came += try connection.receiveAll(within: .seconds(5))
+                came += try connection.receiveAll(within: .seconds(60))
                 let response = try PlainResponse(came)
                 #expect(response.status == 200)
                 #expect(response.field("Content-Type") == "application/grpc-web+proto")
@@ -115,7 +115,7 @@ extension EndToEnd {
                 let connection = try RawConnection(port: port)
                 try connection.send(head)
                 var came = Data()
-                let deadline = Deadline(in: .seconds(5))
+                let deadline = Deadline(in: .seconds(60))
                 while came.range(of: Data("\r\n\r\n".utf8)) == nil { came += try connection.receive(by: deadline) ?? Data() }
                 let response = try PlainResponse(came)
                 #expect(response.status == 101)

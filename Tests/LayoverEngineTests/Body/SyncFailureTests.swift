@@ -27,7 +27,7 @@ struct SyncFailureTests {
             length: nil, mayBeSentTwice: true, limits: .small(), spool: folder.spool(), clientResumed: {}, stuck: {})
         _ = body.append(ByteBuffer(repeating: 120, count: 50_000))
         body.finish()
-        let spooled = try await descriptor(holding: 50_000)
+        let spooled = try await openFile(in: folder.path, holding: 50_000)
         let real = dup(spooled)
         // It takes all, and its sync fails (fdatasync(2), EINVAL).
         let broken = open("/dev/null", O_RDWR)
@@ -40,22 +40,4 @@ struct SyncFailureTests {
         #expect(folder.files.isEmpty)
     }
 
-    /// The descriptor of the spool's file, once it has so many bytes.
-    private func descriptor(holding byteCount: Int) async throws -> CInt {
-        let deadline = ContinuousClock.now + .seconds(20)
-        while ContinuousClock.now < deadline {
-            // Tests that ran before may have left many.
-            for descriptor in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap({ CInt($0) }) {
-                var target = [CChar](repeating: 0, count: 4096)
-                guard readlink("/proc/self/fd/\(descriptor)", &target, target.count - 1) > 0,
-                    String(decoding: target.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-                        .hasPrefix(folder.path + "/")
-                else { continue }
-                var facts = stat()
-                if fstat(descriptor, &facts) == 0, Int(facts.st_size) >= byteCount { return descriptor }
-            }
-            await Task.yield()
-        }
-        throw WaitedTooLong(what: "the file of the body")
-    }
 }

@@ -116,7 +116,7 @@ final class TestProxy: Sendable {
         defer { Task { await engine.unwatch(id) } }
         let known = await engine.liveEntries() + (await engine.rememberedEntries())
         if let entry = known.first(where: { $0.state == state }) { return entry }
-        let alarm = engine.eventLoop.scheduleTask(in: .seconds(20)) { [engine] in
+        let alarm = engine.eventLoop.scheduleTask(in: .seconds(60)) { [engine] in
             engine.assumeIsolated { $0.finishWatching() }
         }
         defer { alarm.cancel() }

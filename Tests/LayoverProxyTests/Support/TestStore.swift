@@ -70,21 +70,12 @@ final class TestStore: Sendable {
     /// A file that somebody removed who had no business to.
     func lose(_ name: String) { try? FileManager.default.removeItem(atPath: "\(folder)/\(name)") }
 
-    /// Waits for a file in the folder to be opened, and has it take all and give nothing back.
-    func makeSpoolUnreadable() async throws {
-        let deadline = ContinuousClock.now + .seconds(20)
-        while ContinuousClock.now < deadline {
-            for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
-                guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)"),
-                    target.hasPrefix(folder + "/"), let descriptor = CInt(name)
-                else { continue }
-                let sink = open("/dev/null", O_WRONLY | O_CLOEXEC)
-                defer { close(sink) }
-                return #expect(dup2(sink, descriptor) == descriptor)
-            }
-            await Task.yield()
-        }
-        throw WaitedTooLong(what: "a file of the spool")
+    /// Waits for a file in the folder to have so many bytes, and has it take all and give nothing back.
+    func makeSpoolUnreadable(holding byteCount: Int) async throws {
+        let descriptor = try await openFile(in: folder, holding: byteCount)
+        let sink = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        defer { close(sink) }
+        #expect(dup2(sink, descriptor) == descriptor)
     }
 
     func record(of id: EntryID) async throws -> TicketRecord? { try await store.record(of: id) }

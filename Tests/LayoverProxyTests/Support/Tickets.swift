@@ -67,7 +67,7 @@ extension TestProxy {
 
     /// Once the ticket is in that state and its client is told so.
     func until(_ id: EntryID, is state: EntryState) async throws -> Answer {
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(60)
         while true {
             let answer = try await ticket(id)
             if answer.member("state") == state.rawValue { return answer }

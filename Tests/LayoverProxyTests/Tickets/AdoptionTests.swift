@@ -113,7 +113,7 @@ struct AdoptionTests {
             try await withThrowingTaskGroup { group in
                 group.addTask { try await loop.drain().get() }
                 group.addTask {
-                    try await loop.eventLoop.scheduleTask(in: .seconds(10)) {}.futureResult.get()
+                    try await loop.eventLoop.scheduleTask(in: .seconds(60)) {}.futureResult.get()
                     throw WaitedTooLong(what: "the end of draining")
                 }
                 try await group.next()

@@ -164,7 +164,7 @@ struct TokensInHeldBodiesTests {
             #expect(try await client.text(25) == "HTTP/1.1 100 Continue\r\n\r\n")
             try await client.send("[")
             try await client.reset()
-            while proxy.openConnectionCount() > 0 { try await proxy.settle() }
+            try await ConnectionTests.waitForNoConnection(proxy)
             try await proxy.expectAttempts(0)
             #expect(await proxy.engine.liveEntries().isEmpty)
         }

@@ -57,7 +57,7 @@ package final class RecordingOrigin: Sendable {
     private func order(_ word: String) throws {
         let connection = try RawConnection(port: control)
         try connection.send(word + "\n")
-        _ = try connection.receive(by: Deadline(in: .seconds(10)))
+        _ = try connection.receive(by: Deadline(in: .seconds(60)))
     }
 
     /// The events that the origin has recorded so far.

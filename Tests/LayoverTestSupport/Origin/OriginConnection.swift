@@ -17,7 +17,7 @@ package final class OriginConnection: Sendable {
     private let state = Mutex(State())
 
     /// Seconds that a read waits for bytes before it gives up.
-    package static let patience = 10
+    package static let patience = 30
 
     init(descriptor: CInt, number: Int) {
         self.descriptor = descriptor

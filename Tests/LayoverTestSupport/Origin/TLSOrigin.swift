@@ -72,7 +72,7 @@ package final class TLSOrigin: @unchecked Sendable {
     /// s_server says nothing useful when it is ready, so ask the kernel: a connection that is made tells,
     /// and one that says nothing does s_server no harm.
     private func waitUntilListening() throws {
-        let deadline = ContinuousClock.now + .seconds(10)
+        let deadline = ContinuousClock.now + .seconds(60)
         while ContinuousClock.now < deadline {
             if ListeningSocket.canConnect(toPort: port) { return }
             sched_yield()

@@ -130,7 +130,7 @@ package final class EventStream {
         connection = try RawConnection(port: port, namespace: namespace)
         try connection.send(
             "GET /v1/events HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nAccept: text/event-stream\r\n\r\n")
-        let deadline = Deadline(in: .seconds(10))
+        let deadline = Deadline(in: .seconds(60))
         while !text.contains("\r\n\r\n") { try receive(by: deadline) }
         guard text.hasPrefix("HTTP/1.1 200") else { throw ProcessError("No event stream: \(text.prefix(300))") }
     }

@@ -74,6 +74,22 @@ package struct FolderWatch: Sendable {
     }
 }
 
+/// Descriptor of a file of a folder that this process has open, once the file has so many bytes. It may have no name (proc(5)).
+package func openFile(in folder: String, holding byteCount: Int) async throws -> CInt {
+    try await firstValue("an open file of \(byteCount) bytes in \(folder)") {
+        // Tests that ran before may have left many descriptors.
+        for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+            guard let descriptor = CInt(name),
+                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)"),
+                target.hasPrefix(folder + "/")
+            else { continue }
+            var facts = stat()
+            if fstat(descriptor, &facts) == 0, Int(facts.st_size) >= byteCount { return descriptor }
+        }
+        return nil
+    }
+}
+
 /// Finds the programs in `Tests/Fixtures` and `scripts` from where this file lies in the checkout.
 package enum Fixtures {
     package static func path(_ name: String) -> String { path(of: name, in: "Tests/Fixtures") }
