@@ -10,8 +10,7 @@ struct AbortTests {
     /// A GET that was parked, and whose second attempt hangs.
     private static func hanging(_ proxy: TestProxy) async throws -> (RawClient, EntryID, ScriptedAttempt) {
         let client = try await proxy.client(sending: .get("/"))
-        try await proxy.nextAttempt().fail()
-        let id = try await proxy.entry().id
+        let id = try await proxy.parkNext().id
         _ = await proxy.engine.command(.retry, id)
         return (client, id, try await proxy.nextAttempt("the second attempt"))
     }
@@ -35,8 +34,7 @@ struct AbortTests {
     @Test func heldRequestThatMayHaveBeenAppliedEndsWithA502() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .post("/", length: 3, body: "abc"))
-            try await proxy.nextAttempt().fail()
-            let id = try await proxy.entry().id
+            let id = try await proxy.parkNext().id
             _ = await proxy.engine.command(.retry, id)
             let attempt = try await proxy.nextAttempt("the second attempt")
             #expect(try await attempt.wholeBody() == "abc")

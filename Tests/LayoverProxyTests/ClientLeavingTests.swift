@@ -20,8 +20,7 @@ struct ClientLeavingTests {
     func clientThatLeavesWhileParkedCancelsItsEntry(way: Way) async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
+            let entry = try await proxy.parkNext()
             try await Self.leave(client, way)
             _ = try await proxy.entry(.cancelled)
             #expect(await proxy.engine.entry(entry.id)?.state == .cancelled)
@@ -49,8 +48,7 @@ struct ClientLeavingTests {
     @Test func halfCloseWhileParkedCountsAsLeaving() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
-            try await proxy.nextAttempt().fail()
-            _ = try await proxy.entry()
+            try await proxy.parkNext()
             try await client.closeOutput()
             _ = try await proxy.entry(.cancelled)
             #expect(try await client.ending().rest == "")
@@ -113,8 +111,7 @@ struct ClientLeavingTests {
     @Test func attemptCutOffByALeavingClientIsRecorded() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
+            let entry = try await proxy.parkNext()
             _ = await proxy.engine.command(.retry, entry.id)
             let attempt = try await proxy.nextAttempt("the second attempt")
             try await attempt.outliveCancel()

@@ -103,8 +103,7 @@ struct HoldingRulesTests {
     @Test func hangingReplayIsRepeatedAfterANetworkChange() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
+            let entry = try await proxy.parkNext()
             _ = await proxy.engine.command(.retry, entry.id)
             let hanging = try await proxy.nextAttempt()
             _ = await proxy.engine.hintChanged()

@@ -69,8 +69,7 @@ struct OfflineAttemptTests {
     @Test func connectingReplayWaitsForTheEndOfTheModeAndDoesNotCount() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
-            try await proxy.nextAttempt().fail()
-            let id = try await proxy.entry().id
+            let id = try await proxy.parkNext().id
             _ = await proxy.engine.command(.retry, id)
             let connecting = try await proxy.nextAttempt()
             await proxy.setMode(.offline)

@@ -89,8 +89,7 @@ struct ParkingTests {
     @Test func freshRequestIsTheCanaryAndOthersFollowItsResponse() async throws {
         try await withProxy { proxy in
             let first = try await proxy.client(sending: .get("/1"))
-            try await proxy.nextAttempt().fail()
-            _ = try await proxy.entry()
+            try await proxy.parkNext()
             try await proxy.settle()
             let second = try await proxy.client(sending: .get("/2"))
             let canary = try await proxy.nextAttempt("the canary")
@@ -112,8 +111,7 @@ struct ParkingTests {
     @Test func arrivingBodyIsReadWhileItsRequestWaits() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .post("/", length: 6, body: "abc"))
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
+            let entry = try await proxy.parkNext()
             #expect(!entry.isBodyReplayable, "not yet")
             try await client.send("def")
             // The rest of the body is read when it comes.
@@ -139,8 +137,7 @@ struct ParkingTests {
         }) { proxy in
             let client = try await proxy.client(sending: .post("/", length: 20_000_000))
             client.sendWithoutWaiting([UInt8](repeating: 120, count: 20_000_000))
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
+            let entry = try await proxy.parkNext()
             #expect(!entry.isBodyReplayable)
             try await proxy.settle()
             _ = await proxy.engine.command(.retry, entry.id)
@@ -160,8 +157,7 @@ struct ParkingTests {
     func cancelledClientGets503OnlyIfNothingWasSent(whileAttempting: Bool, isSent: Bool) async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
+            let entry = try await proxy.parkNext()
             var attempt: ScriptedAttempt?
             if whileAttempting {
                 _ = await proxy.engine.command(.retry, entry.id)
@@ -253,8 +249,7 @@ struct ParkingTests {
         limits.heldClientCountMax = 1
         try await withProxy(limits: limits) { proxy in
             _ = try await proxy.client(sending: .get("/1"))
-            try await proxy.nextAttempt().fail()
-            _ = try await proxy.entry()
+            try await proxy.parkNext()
             try await proxy.settle()
             let client = try await proxy.client(sending: "GET http://other.test/ HTTP/1.1\r\nHost: o\r\n\r\n")
             try await proxy.nextAttempt().fail()

@@ -27,8 +27,7 @@ struct ReloadTests {
     @Test func waitingRequestIsMatchedToTheReloadedRoutes() async throws {
         try await withProxy(rules: { $0.routes = Self.routes(.seconds(1)) }) { proxy in
             let client = try await proxy.client(sending: .get("/"))
-            try await proxy.nextAttempt().fail()
-            let before = try await proxy.entry()
+            let before = try await proxy.parkNext()
             #expect(before.route == "r")
             #expect(before.policy.name == "patient")
             try await Self.adopt(RouteTable(), proxy)
@@ -102,8 +101,7 @@ struct ReloadTests {
     @Test func policyNamedByTheClientIsKeptAfterAReload() async throws {
         try await withProxy(rules: { $0.routes = Self.routes(.seconds(1)) }) { proxy in
             _ = try await proxy.client(sending: .get("/", "Layover-Policy: ask"))
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
+            let entry = try await proxy.parkNext()
             #expect(entry.policy.name == "ask")
             try await Self.adopt(Self.routes(.seconds(2)), proxy)
             #expect(await proxy.engine.entry(entry.id)?.policy.name == "ask")

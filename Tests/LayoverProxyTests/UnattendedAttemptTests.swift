@@ -102,8 +102,7 @@ struct UnattendedAttemptTests {
     @Test func replayGoesOnTooAndItsClientIsNoHeldClient() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: Self.put)
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
+            let entry = try await proxy.parkNext()
             _ = await proxy.engine.command(.retry, entry.id)
             let attempt = try await proxy.nextAttempt()
             #expect(try await attempt.wholeBody() == "abc")

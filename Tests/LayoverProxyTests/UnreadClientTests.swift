@@ -18,8 +18,7 @@ struct UnreadClientTests {
         try await withProxy(rules: Self.stingy) { proxy in
             let client = try FullClient(port: proxy.port)
             client.send(Array("PUT http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: \(1 << 30)\r\n\r\n".utf8))
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
+            let entry = try await proxy.parkNext()
             client.sendUntilNobodyTakesMore()
             try await proxy.tick(in: .seconds(1))
             #expect(await proxy.engine.entry(entry.id)?.state == .waiting, "it is still there")

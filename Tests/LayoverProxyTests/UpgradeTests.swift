@@ -97,8 +97,7 @@ struct UpgradeTests {
     @Test func upgradeWaitsWhileItsOriginIsUnreachable() async throws {
         try await withProxy { proxy in
             let near = try await proxy.client(sending: Self.request())
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
+            let entry = try await proxy.parkNext()
             #expect(entry.url == "http://o.test/chat?x" && entry.method == "GET")
             _ = await proxy.engine.command(.retry, entry.id)
             let end = try FarEnd()
@@ -265,8 +264,7 @@ struct UpgradeTests {
     @Test func cancelledUpgradeRecordsItsEvidence() async throws {
         try await withProxy { proxy in
             let near = try await proxy.client(sending: Self.request())
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
+            let entry = try await proxy.parkNext()
             _ = await proxy.engine.command(.retry, entry.id)
             let end = try FarEnd()
             let far = try await end.client()

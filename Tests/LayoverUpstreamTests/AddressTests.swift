@@ -49,9 +49,7 @@ struct AddressTests {
 
     /// The connection stands already, made for a route that may; the other route must not get it.
     @Test func connectionToAnAllowedAddressIsNotReusedWhereItIsNotAllowed() async throws {
-        let origin = try MisbehavingOrigin { connection in
-            while connection.readRequest() != nil { connection.answer() }
-        }
+        let origin = try MisbehavingOrigin.answering()
         defer { origin.stop() }
         let rig = try UpstreamRig(guard: PortGuard(port: origin.port))
         var allowed = rig.request("GET", port: origin.port)

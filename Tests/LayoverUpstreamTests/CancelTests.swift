@@ -116,9 +116,7 @@ struct CancelTests {
     }
 
     @Test func cancelAfterTheEndDoesNothing() async throws {
-        let origin = try MisbehavingOrigin { connection in
-            while connection.readRequest() != nil { connection.answer() }
-        }
+        let origin = try MisbehavingOrigin.answering()
         defer { origin.stop() }
         let rig = try UpstreamRig()
         let record = rig.start(rig.request("GET", port: origin.port))

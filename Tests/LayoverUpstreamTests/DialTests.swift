@@ -72,9 +72,7 @@ struct DialTests {
     }
 
     @Test func eachDialMakesItsOwnConnection() async throws {
-        let origin = try MisbehavingOrigin { connection in
-            while connection.readRequest() != nil { connection.answer() }
-        }
+        let origin = try MisbehavingOrigin.answering()
         defer { origin.stop() }
         let rig = try UpstreamRig()
         _ = await rig.send(rig.request("GET", port: origin.port))
@@ -98,9 +96,7 @@ struct DialTests {
 
     /// A dial does not spoil its handle for the requests that follow.
     @Test func handleOfADialServesRequestsAgain() async throws {
-        let origin = try MisbehavingOrigin { connection in
-            while connection.readRequest() != nil { connection.answer() }
-        }
+        let origin = try MisbehavingOrigin.answering()
         defer { origin.stop() }
         let rig = try UpstreamRig { $0.spareTransferCountMax = 1 }
         close(try #require(await rig.send(dial(rig, port: origin.port)).dialled))

@@ -30,10 +30,7 @@ struct DirectConnectionTests {
     }
 
     @Test func fieldsThatAreWrittenAnewStandInTheirPlaces() async throws {
-        let origin = try MisbehavingOrigin { connection in
-            guard connection.readRequest() != nil else { return }
-            connection.answer()
-        }
+        let origin = try MisbehavingOrigin.answering(once: true)
         defer { origin.stop() }
         try await direct { rig in
             var request = rig.request("PUT", port: origin.port, framing: .length(2), body: rig.body("ab"))

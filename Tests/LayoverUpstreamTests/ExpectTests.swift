@@ -61,10 +61,7 @@ struct ExpectTests {
     }
 
     @Test func bodyIsSentAfterADelayWithoutA100() async throws {
-        let origin = try MisbehavingOrigin { connection in
-            guard connection.readRequest() != nil else { return }
-            connection.answer()
-        }
+        let origin = try MisbehavingOrigin.answering(once: true)
         defer { origin.stop() }
         let rig = try UpstreamRig { $0.continueWaitMax = .milliseconds(50) }
         let facts = await rig.send(request(rig, port: origin.port, body: rig.body("abc")))

@@ -8,9 +8,7 @@ import Testing
 @Suite(.bothPaths)
 struct FieldBytesTests {
     private func answering() throws -> MisbehavingOrigin {
-        try MisbehavingOrigin { connection in
-            while connection.readRequest() != nil { connection.answer() }
-        }
+        try MisbehavingOrigin.answering()
     }
 
     private func fields(of random: [RandomField]) -> RequestFields {

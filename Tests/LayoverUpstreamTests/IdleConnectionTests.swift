@@ -8,9 +8,7 @@ import Testing
 @Suite(.bothPaths)
 struct IdleConnectionTests {
     @Test func keptAliveConnectionIsUsedAgain() async throws {
-        let origin = try MisbehavingOrigin { connection in
-            while connection.readRequest() != nil { connection.answer() }
-        }
+        let origin = try MisbehavingOrigin.answering()
         defer { origin.stop() }
         let rig = try UpstreamRig()
         for _ in 1...5 { #expect(await rig.send(rig.request("GET", port: origin.port)).status == 200) }
@@ -149,9 +147,7 @@ struct IdleConnectionTests {
     }
 
     @Test func afterANetworkChangeNoOldConnectionIsUsed() async throws {
-        let origin = try MisbehavingOrigin { connection in
-            while connection.readRequest() != nil { connection.answer() }
-        }
+        let origin = try MisbehavingOrigin.answering()
         defer { origin.stop() }
         let rig = try UpstreamRig()
         _ = await rig.send(rig.request("GET", port: origin.port))
@@ -163,9 +159,7 @@ struct IdleConnectionTests {
     }
 
     @Test func attemptThatNeedsAFreshConnectionGetsOne() async throws {
-        let origin = try MisbehavingOrigin { connection in
-            while connection.readRequest() != nil { connection.answer() }
-        }
+        let origin = try MisbehavingOrigin.answering()
         defer { origin.stop() }
         let rig = try UpstreamRig()
         _ = await rig.send(rig.request("GET", port: origin.port))

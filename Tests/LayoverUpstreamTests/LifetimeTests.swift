@@ -80,9 +80,7 @@ struct LifetimeTests {
     }
 
     @Test func attemptIsFreeAfterItsEnd() async throws {
-        let origin = try MisbehavingOrigin { connection in
-            while connection.readRequest() != nil { connection.answer() }
-        }
+        let origin = try MisbehavingOrigin.answering()
         defer { origin.stop() }
         let rig = try UpstreamRig()
         weak var attempt: UpstreamAttempt?

@@ -46,10 +46,7 @@ struct MarkTests {
 
     @Test func startIsRecordedOnceBeforeTheFirstByte() async throws {
         let rig = try UpstreamRig()
-        let origin = try MisbehavingOrigin { connection in
-            guard connection.readRequest() != nil else { return }
-            connection.answer()
-        }
+        let origin = try MisbehavingOrigin.answering(once: true)
         defer { origin.stop() }
         let seen = Mutex<[String]>([])
         let facts = await attempt(rig, port: origin.port) {
@@ -64,10 +61,7 @@ struct MarkTests {
 
     @Test func requestIsNotSentIfItsStartCannotBeRecorded() async throws {
         let rig = try UpstreamRig()
-        let origin = try MisbehavingOrigin { connection in
-            guard connection.readRequest() != nil else { return }
-            connection.answer()
-        }
+        let origin = try MisbehavingOrigin.answering(once: true)
         defer { origin.stop() }
         let facts = await attempt(rig, port: origin.port) { false }
         #expect(facts.events == ["failed"])

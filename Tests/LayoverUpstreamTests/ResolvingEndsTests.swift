@@ -46,9 +46,7 @@ struct ResolvingEndsTests {
     }
 
     @Test func oneOfManyThatWaitIsCancelledAlone() async throws {
-        let origin = try MisbehavingOrigin { connection in
-            while connection.readRequest() != nil { connection.answer() }
-        }
+        let origin = try MisbehavingOrigin.answering()
         defer { origin.stop() }
         let gate = Signal()
         let lookup = ScriptedLookup(Self.here, gate: gate)

@@ -12,16 +12,10 @@ import Testing
 struct ResolvingTests {
     private static let here = NameOutcome.addresses("127.0.0.1")
 
-    private func answeringOrigin() throws -> MisbehavingOrigin {
-        try MisbehavingOrigin { connection in
-            while connection.readRequest() != nil { connection.answer() }
-        }
-    }
-
     // MARK: Single flight, kept responses
 
     @Test func aHundredAttemptsForANameShareOneLookup() async throws {
-        let origin = try answeringOrigin()
+        let origin = try MisbehavingOrigin.answering()
         defer { origin.stop() }
         let gate = Signal()
         let lookup = ScriptedLookup(Self.here, gate: gate)
@@ -41,7 +35,7 @@ struct ResolvingTests {
     }
 
     @Test func knownNameIsNotResolvedAgain() async throws {
-        let origin = try answeringOrigin()
+        let origin = try MisbehavingOrigin.answering()
         defer { origin.stop() }
         let lookup = ScriptedLookup(Self.here, .failed(.unknown))
         let rig = try UpstreamRig(resolver: lookup.resolver())
@@ -57,7 +51,7 @@ struct ResolvingTests {
 
     /// The name has moved: nothing listens at its old address.
     @Test func connectFailureMakesTheNextAttemptAskAgain() async throws {
-        let origin = try answeringOrigin()
+        let origin = try MisbehavingOrigin.answering()
         defer { origin.stop() }
         let lookup = ScriptedLookup(.addresses("127.0.0.9"), Self.here)
         let rig = try UpstreamRig(resolver: lookup.resolver(nameAgeMax: .seconds(60)))
@@ -73,7 +67,7 @@ struct ResolvingTests {
     }
 
     @Test func aKeptAliveConnectionNeedsNoResolver() async throws {
-        let origin = try answeringOrigin()
+        let origin = try MisbehavingOrigin.answering()
         defer { origin.stop() }
         let lookup = ScriptedLookup(Self.here, .failed(.noResolver))
         // Known addresses are dropped at once.
@@ -187,7 +181,7 @@ struct ResolvingTests {
 
     @Test(arguments: ["localhost", "a.localhost", "localhost.", "127.0.0.1", "127.1", "0x7f000001"])
     func addressesAndLocalhostAreNotResolved(host: String) async throws {
-        let origin = try answeringOrigin()
+        let origin = try MisbehavingOrigin.answering()
         defer { origin.stop() }
         let lookup = ScriptedLookup(.failed(.unknown))
         let rig = try UpstreamRig(resolver: lookup.resolver())
@@ -202,7 +196,7 @@ struct ResolvingTests {
         "origin.test", "origin.test.", "Origin.Test", "-a.test", "_a.test", "1.2.3.4.5", "256.256.256.256",
     ])
     func namesAreResolvedOnceAndReached(host: String) async throws {
-        let origin = try answeringOrigin()
+        let origin = try MisbehavingOrigin.answering()
         defer { origin.stop() }
         let lookup = ScriptedLookup(Self.here)
         let rig = try UpstreamRig(resolver: lookup.resolver())
@@ -214,7 +208,7 @@ struct ResolvingTests {
     }
 
     @Test func allAddressesAreTried() async throws {
-        let origin = try answeringOrigin()
+        let origin = try MisbehavingOrigin.answering()
         defer { origin.stop() }
         let rig = try UpstreamRig(
             resolver: ScriptedLookup(.addresses("[::1],127.0.0.2,127.0.0.1")).resolver())
@@ -223,7 +217,7 @@ struct ResolvingTests {
     }
 
     @Test func refusedAddressIsNotAnOutage() async throws {
-        let origin = try answeringOrigin()
+        let origin = try MisbehavingOrigin.answering()
         defer { origin.stop() }
         let rig = try UpstreamRig(
             guard: AddressTests.PortGuard(port: origin.port), resolver: ScriptedLookup(Self.here).resolver())
@@ -237,7 +231,7 @@ struct ResolvingTests {
     // MARK: Network changes
 
     @Test func namesAreResolvedAgainAfterANetworkChange() async throws {
-        let origin = try answeringOrigin()
+        let origin = try MisbehavingOrigin.answering()
         defer { origin.stop() }
         let lookup = ScriptedLookup(.addresses("127.0.0.2"), Self.here)
         let rig = try UpstreamRig(resolver: lookup.resolver())
@@ -250,7 +244,7 @@ struct ResolvingTests {
     }
 
     @Test func attemptWaitingForAnOlderNetworksLookupResolvesAgain() async throws {
-        let origin = try answeringOrigin()
+        let origin = try MisbehavingOrigin.answering()
         defer { origin.stop() }
         let gate = Signal()
         defer { gate.fire() }
@@ -279,7 +273,7 @@ struct ResolvingTests {
     }
 
     @Test func addressesFromALookupBeforeANetworkChangeAreNotUsed() async throws {
-        let origin = try answeringOrigin()
+        let origin = try MisbehavingOrigin.answering()
         defer { origin.stop() }
         let gate = Signal()
         let lookup = ScriptedLookup(.failed(.unknown), Self.here, gate: gate, blocksOnce: true)

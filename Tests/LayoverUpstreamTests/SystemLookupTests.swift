@@ -59,9 +59,7 @@ struct SystemLookupTests {
 
     /// The whole way: real lookups on the resolver's threads, real attempts.
     @Test func attemptsEndByTheAnswerOfTheNameServer() async throws {
-        let origin = try MisbehavingOrigin { connection in
-            while connection.readRequest() != nil { connection.answer() }
-        }
+        let origin = try MisbehavingOrigin.answering()
         defer { origin.stop() }
         let server = try ScriptedNameServer()
         defer { server.stop() }

@@ -39,5 +39,4 @@ struct SyncFailureTests {
         #expect(body.keepingFailure == .system(EINVAL))
         #expect(folder.files.isEmpty)
     }
-
 }

@@ -126,6 +126,13 @@ final class TestProxy: Sendable {
         throw WaitedTooLong(what: "an entry that is \(state)")
     }
 
+    /// Has the next attempt fail before anything of it is sent, and waits until its request is parked.
+    @discardableResult
+    func parkNext() async throws -> Entry {
+        try await nextAttempt().fail()
+        return try await entry()
+    }
+
     func openConnectionCount() -> Int { loop.metrics.openConnectionCount.current }
 }
 

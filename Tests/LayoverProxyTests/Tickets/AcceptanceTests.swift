@@ -203,8 +203,7 @@ struct AcceptanceTests {
         try await withProxy(tickets: TestStore(failing: 1...100_000)) { proxy in
             #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async, wait=0")).status == 507)
             let client = try await proxy.client(sending: .get("/held"))
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
+            let entry = try await proxy.parkNext()
             _ = await proxy.engine.command(.retry, entry.id)
             try await proxy.nextAttempt().respond(200, ["Content-Length: 0"])
             #expect(try await client.answer().status == 200)

@@ -35,8 +35,7 @@ struct AdoptionTests {
     @Test func parkedRequestIsAdoptedWhenItsClientLeaves() async throws {
         try await Self.withAdoption { proxy, tickets in
             let client = try await proxy.client(sending: .submission("/"))
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
+            let entry = try await proxy.parkNext()
             client.close()
             #expect(try await Self.ticket(proxy) == entry.id)
             let adopted = try #require(await proxy.engine.entry(entry.id))
@@ -103,8 +102,7 @@ struct AdoptionTests {
     @Test func adoptedTicketAtRestDoesNotDelayTheStop() async throws {
         try await Self.withAdoption { proxy, tickets in
             let client = try await proxy.client(sending: .submission("/"))
-            try await proxy.nextAttempt().fail()
-            _ = try await proxy.entry()
+            try await proxy.parkNext()
             client.close()
             let id = try await Self.ticket(proxy)
             try await proxy.settle()
@@ -246,8 +244,7 @@ struct AdoptionTests {
             { $0.delay = DelaySchedule(.constant(.seconds(7200)), jitter: .none) }
         ) { proxy, _ in
             let client = try await proxy.client(sending: .submission("/"))
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
+            let entry = try await proxy.parkNext()
             client.close()
             try await eventually("a failure of the store") { await proxy.engine.status().totals.storeFailureCount > 0 }
             try await proxy.settle()
@@ -264,8 +261,7 @@ struct AdoptionTests {
     @Test func storingIsTriedAgainWhenTheClientLeaves() async throws {
         try await Self.withAdoption(tickets: TestStore(failing: 1...1)) { proxy, tickets in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=1"))
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
+            let entry = try await proxy.parkNext()
             try await eventually("a failure of the store") { await proxy.engine.status().totals.storeFailureCount > 0 }
             try await proxy.settle()
             client.close()
@@ -277,8 +273,7 @@ struct AdoptionTests {
         try await Self.withAdoption { proxy, tickets in
             let request = String.submission("/", "Prefer: respond-async, wait=600", "Idempotency-Key: k")
             let first = try await proxy.client(sending: request)
-            try await proxy.nextAttempt().fail()
-            _ = try await proxy.entry()
+            try await proxy.parkNext()
             let second = try await proxy.client(sending: request)
             try await eventually("the second request") { proxy.loop.metrics.requestCount.current >= 2 }
             try await proxy.expectAttempts(1)

@@ -12,8 +12,7 @@ struct HeldBodyTests {
     @Test func bodyOfAHeldRequestCanBeRead() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .submission("/", "X-Mine: 1"))
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
+            let entry = try await proxy.parkNext()
             let held = try #require(await proxy.engine.heldBody(entry.id))
             let body = try #require(held.body)
             #expect(await body.peek(at: 0, upTo: 100) == ByteBuffer(string: "abc"))
@@ -30,8 +29,7 @@ struct HeldBodyTests {
     @Test func heldRequestWithoutABodyHasNoBodyToRead() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
+            let entry = try await proxy.parkNext()
             let held = try #require(await proxy.engine.heldBody(entry.id))
             #expect(held.body == nil)
             client.close()

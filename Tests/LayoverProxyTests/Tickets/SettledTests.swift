@@ -67,8 +67,7 @@ struct SettledTests {
         let routes = RouteTable.standard { $0.onMaybeApplied = .ask }
         try await withProxy(rules: { $0.routes = routes }) { proxy in
             let client = try await proxy.client(sending: .post("/", length: 3, body: "abc"))
-            try await proxy.nextAttempt().fail()
-            let id = try await proxy.entry().id
+            let id = try await proxy.parkNext().id
             await Self.settle(id, proxy)
             let answer = try await client.answer()
             #expect(answer.status == 502)

@@ -114,8 +114,7 @@ struct SimultaneousKeyTests {
     @Test func nextRequestIsSentWhenTheFirstClientLeaves() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
-            try await proxy.nextAttempt().fail()
-            _ = try await proxy.entry()
+            try await proxy.parkNext()
             let second = try await client(proxy, .submission("/", Self.waits, Self.key))
             first.close()
             _ = try await proxy.entry(.cancelled)
@@ -220,8 +219,7 @@ struct SimultaneousKeyTests {
     @Test func cancelAppliesToAllRequestsOfAKey() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
+            let entry = try await proxy.parkNext()
             let second = try await client(proxy, .submission("/", Self.waits, Self.key))
             _ = await proxy.engine.command(.cancel, entry.id)
             for client in [first, second] {

@@ -31,8 +31,7 @@ struct TurningTests {
         // Before the wait begins: it may be over before anything else is.
         tickets.halt()
         let client = try await proxy.client(sending: .submission("/", both))
-        try await proxy.nextAttempt().fail()
-        let entry = try await proxy.entry()
+        let entry = try await proxy.parkNext()
         try await tickets.waitForWork()
         return (client, entry)
     }
@@ -41,8 +40,7 @@ struct TurningTests {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let client = try await proxy.client(sending: .submission("/", Self.both))
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
+            let entry = try await proxy.parkNext()
             let answer = try await client.answer()
             #expect(answer.status == 202)
             #expect(answer["Preference-Applied"] == "respond-async, wait=1")
@@ -73,8 +71,7 @@ struct TurningTests {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let client = try await proxy.client(sending: .post("/", length: 6, body: "abc", Self.both))
-            try await proxy.nextAttempt().fail()
-            _ = try await proxy.entry()
+            try await proxy.parkNext()
             try await client.send("def")
             let id = try #require(try await client.answer().ticket)
             #expect(try await tickets.record(of: id)?.requestByteCount == 6)
@@ -199,8 +196,7 @@ struct TurningTests {
         let tickets = TestStore(failing: 1...100_000)
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
             let client = try await proxy.client(sending: .submission("/", body: String(repeating: "x", count: 500), Self.both))
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
+            let entry = try await proxy.parkNext()
             try await eventually("a failure of the store") { await proxy.engine.status().totals.storeFailureCount > 0 }
             try await proxy.settle()
             #expect(client.received.value.totalCount == 0)
@@ -255,8 +251,7 @@ struct TurningTests {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=10000"))
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
+            let entry = try await proxy.parkNext()
             let held = try await proxy.client(sending: .submission("/held"))
             try await proxy.nextAttempt("the first attempt of what came later").fail()
             try await eventually("two waiting entries") { await proxy.engine.liveEntries().count(where: { $0.state == .waiting }) >= 2 }

@@ -109,8 +109,7 @@ struct WhenAwayTests {
     @Test func shutGateIsATicketAtOnce() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             _ = try await proxy.client(sending: .get("/held"))
-            try await proxy.nextAttempt().fail()
-            _ = try await proxy.entry()
+            try await proxy.parkNext()
             try await proxy.settle()
             let answer = try await proxy.answer(to: .submission("/", Self.async))
             #expect(answer.status == 202)
@@ -122,8 +121,7 @@ struct WhenAwayTests {
     @Test func ticketWaitsForTheEndOfTheBody() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(sending: .post("/", length: 6, body: "abc", Self.async))
-            try await proxy.nextAttempt().fail()
-            _ = try await proxy.entry()
+            try await proxy.parkNext()
             try await proxy.settle()
             #expect(client.received.value.totalCount == 0)
             try await client.send("def")
@@ -135,8 +133,7 @@ struct WhenAwayTests {
     @Test func storeThatIsNotOpenLeavesTheClientWaiting() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .submission("/", Self.async))
-            try await proxy.nextAttempt().fail()
-            _ = try await proxy.entry()
+            try await proxy.parkNext()
             try await proxy.settle()
             #expect(client.received.value.totalCount == 0)
             try await proxy.advance(by: .seconds(60))
@@ -164,8 +161,7 @@ struct WhenAwayTests {
             let client = try await proxy.client(sending: .submission("/", Self.async))
             _ = try await proxy.nextAttempt()
             _ = try await proxy.client(sending: .get("/held"))
-            try await proxy.nextAttempt().fail()
-            _ = try await proxy.entry()
+            try await proxy.parkNext()
             try await proxy.settle()
             proxy.loop.networkChanged()
             #expect(try await client.answer("a ticket").status == 202)

@@ -35,6 +35,16 @@ package final class MisbehavingOrigin: Sendable {
         OriginThreads.start { [self] in acceptAll() }
     }
 
+    /// An origin that answers every request with a 200, or only the first one of each connection.
+    package static func answering(once: Bool = false) throws -> MisbehavingOrigin {
+        try MisbehavingOrigin { connection in
+            repeat {
+                guard connection.readRequest() != nil else { return }
+                connection.answer()
+            } while !once
+        }
+    }
+
     /// The connections so far, in the order in which they were accepted.
     package var connections: [OriginConnection] { state.withLock { $0.connections } }
 
