@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// Something that happens once, between a script and a test. Waiting ends after a minute in any case.
+/// Something that happens once, between a script and a test. Waiting ends after 45 seconds in any case.
 package final class Signal: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
@@ -14,7 +14,7 @@ package final class Signal: Sendable {
     /// - Returns: True if the signal fired in time.
     @discardableResult
     package func block() -> Bool {
-        guard semaphore.wait(timeout: .now() + .seconds(60)) == .success else { return false }
+        guard semaphore.wait(timeout: .now() + .seconds(45)) == .success else { return false }
         // The next one who asks shall see it too.
         semaphore.signal()
         return true
@@ -53,16 +53,16 @@ package struct Deadline: Sendable {
 ///
 /// - Parameters:
 ///   - what: Words for the error when it does not hold in time.
-///   - limit: So long that a busy machine does not miss it. Default: a minute.
+///   - limit: So long that a busy machine does not miss it, and less than the time limit of suites. Default: 45 s.
 package func eventually(
-    _ what: @autoclosure () -> String, within limit: Duration = .seconds(60), _ holds: () async throws -> Bool
+    _ what: @autoclosure () -> String, within limit: Duration = .seconds(45), _ holds: () async throws -> Bool
 ) async throws {
     try await firstValue(what(), within: limit) { try await holds() ? () : nil }
 }
 
 /// Waits in the same way for a value.
 package func firstValue<Value>(
-    _ what: @autoclosure () -> String, within limit: Duration = .seconds(60), _ find: () async throws -> Value?
+    _ what: @autoclosure () -> String, within limit: Duration = .seconds(45), _ find: () async throws -> Value?
 ) async throws -> Value {
     let deadline = Deadline(in: limit)
     while true {

@@ -36,7 +36,7 @@ package final class Watched<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - what: Words for the error when it does not come in time.
     package func take<Picked: Sendable>(
-        _ what: String, within limit: Duration = .seconds(60),
+        _ what: String, within limit: Duration = .seconds(45),
         _ pick: @escaping @Sendable (inout Value) -> Picked?
     ) async throws -> Picked {
         let number = state.withLock { state in
@@ -64,7 +64,7 @@ package final class Watched<Value: Sendable>: Sendable {
 
     /// Waits until the value is as wanted.
     package func wait(
-        _ what: String, within limit: Duration = .seconds(60),
+        _ what: String, within limit: Duration = .seconds(45),
         until isRight: @escaping @Sendable (Value) -> Bool
     ) async throws {
         try await take(what, within: limit) { isRight($0) ? () : nil }

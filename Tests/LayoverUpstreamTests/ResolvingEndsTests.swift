@@ -10,7 +10,7 @@ import Testing
 struct ResolvingEndsTests {
     private static let here = NameOutcome.addresses("127.0.0.1")
 
-    /// The lookup hangs for a minute, so an end that waited for it would not come in time.
+    /// The lookup hangs for 45 s, so an end that waited for it would not come in time.
     @Test(arguments: [true, false])
     func aHangingLookupDoesNotDelayACancelledAttempt(onlyIfConnecting: Bool) async throws {
         let gate = Signal()
