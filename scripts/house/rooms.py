@@ -16,7 +16,6 @@ FILES_MAX = 15
 # Folders with more files than that.
 FULL = {
     "Sources/LayoverTestSupport/Processes": 29,
-    "Sources/LayoverEngine/Engine": 22,
     "Sources/LayoverProxy/Exchange": 22,
     "Sources/LayoverCore/Exchange": 19,
     "Sources/LayoverTestSupport/Crash": 16,

@@ -1,41 +1,9 @@
-import LayoverCore
+package import LayoverCore
 import Logging
+import NIOCore
 
+/// The facts that concern more than the pending set, the actions of the machines, and the commands and views of people.
 extension Engine {
-    /// Works on one fact. What follows from each is done at its end: the changes of tickets are handed to the store, in order, and
-    /// attempts begin.
-    ///
-    /// - Parameter work: Gets the time.
-    func run<Answer>(_ work: (Timestamp) -> Answer) -> Answer {
-        let answer = work(clock.now())
-        finishFact()
-        return answer
-    }
-
-    private func finishFact() {
-        saveTouched()
-        let starts = ticketStarts
-        ticketStarts = []
-        for (id, trigger) in starts { replay(id, trigger) }
-        if !abortWaiters.isEmpty {
-            let (pending, now) = (pending, clock.now())
-            abortWaiters.end { pending.entry($0, now: now)?.state != .attempting }
-        }
-        network.watchListeners(on: pending.awaitedOnThisMachine, now: clock.now())
-        armTimer()
-    }
-
-    /// Takes a fact of the pending set.
-    func handle(_ fact: some PendingFact) { run { now in take(fact, now: now) } }
-
-    /// As `handle`, as a part of what `run` does.
-    func take(_ fact: some PendingFact, now: Timestamp) { perform(pending.handle(fact, now: now, using: &jitter)) }
-
-    func handle(_ fact: some JoiningFact, from exchange: any HeldExchange) {
-        exchanges[fact.new.id] = exchange
-        handle(fact)
-    }
-
     func handle(_ fact: ExchangeFact) {
         run { now in
             switch fact {
@@ -57,17 +25,17 @@ extension Engine {
                 // mutant: ends-twice
                 // Its loop has ended it; in all other cases the loop still gets `end` or `refuse`.
                 exchanges[id] = nil
-                if !saves.isTouched(id) { saves.neverAnnounced.remove(id) }
+                saver.exchangeEnded(id)
             case .notSendable(let fact):
                 if pending.isTicketAtRest(fact.id) { exchanges[fact.id] = nil }
                 take(fact, now: now)
             case .ticketDelivered(let id, let response, let failure, let tally):
-                saves.responses[id] = response
+                saver.responseCame(response, of: id)
                 take(ExchangeEnded(id, as: .delivered, failure: failure, status: response.status, tally), now: now)
                 exchanges[id] = nil
-                if !saves.isTouched(id) { discard(response, of: id) }
+                if !saver.isTouched(id) { save(saver.lateResponse(response, of: id, pending.record(of: id))) }
             case .ticketNeverAnnounced(let id):
-                if pending.isLive(id) { saves.neverAnnounced.insert(id) } else { save([(id, .forgetKey(id))]) }
+                if pending.isLive(id) { saver.ticketNeverAnnounced(id) } else { save([(id, .forgetKey(id))]) }
             case .notAdopted(let id, let obstacle):
                 logger.notice(
                     "request cancelled: its client disconnected and it cannot become a ticket",
@@ -85,12 +53,7 @@ extension Engine {
     /// Records the evidence of an attempt whose entry has ended meanwhile, by a command or by time.
     private func observeLateEvidence(_ failure: Failure?, _ tally: AttemptTally, of id: EntryID, now: Timestamp) {
         pending.recorded(failure, tally, of: id, now: now)
-        saveLateEvidence(of: id)
-    }
-
-    func handle(_ fact: ReachabilityFact) {
-        if case .resumed = fact { resetTimer() }
-        run { now in perform(network.observe(fact, now: now)) }
+        save(saver.lateEvidence(pending.record(of: id)))
     }
 
     // MARK: Actions
@@ -104,16 +67,11 @@ extension Engine {
                 } else {
                     exchanges[id]?.start(trigger, isForced: pending.entry(id, now: clock.now())?.isForced ?? false)
                 }
-            case .offerTicket(let id):
-                exchanges[id]?.offerTicket()
-            case .abandonConnecting(let id):
-                exchanges[id]?.abandonConnecting()
-            case .abortAttempt(let id, let isCommanded):
-                exchanges[id]?.abortAttempt(isCommanded: isCommanded)
-            case .lookForOthers(let id):
-                exchanges[id]?.lookForOthers()
-            case .end(let id, let end):
-                exchanges.removeValue(forKey: id)?.end(end, retryAfter: retryAfter(for: id))
+            case .offerTicket(let id): exchanges[id]?.offerTicket()
+            case .abandonConnecting(let id): exchanges[id]?.abandonConnecting()
+            case .abortAttempt(let id, let isCommanded): exchanges[id]?.abortAttempt(isCommanded: isCommanded)
+            case .lookForOthers(let id): exchanges[id]?.lookForOthers()
+            case .end(let id, let end): exchanges.removeValue(forKey: id)?.end(end, retryAfter: retryAfter(for: id))
             case .refuse(let id, let limit, let value):
                 reporter.refused(limit, value, now: clock.now())
                 exchanges.removeValue(forKey: id)?.refuse(limit: limit, value: value)
@@ -128,15 +86,11 @@ extension Engine {
                     // The request never joined the set. `refuse` makes its exchange deliver the response in hand.
                     exchanges.removeValue(forKey: id)?.refuse(limit: reason.rawValue, value: 0)
                 }
-            case .incident(let kind, let incident):
-                reporter.report(kind, incident, now: clock.now())
+            case .incident(let kind, let incident): reporter.report(kind, incident, now: clock.now())
             case .gate(let origin, let isShut):
-                perform(
-                    network.observe(isShut ? .originAway(origin) : .originBack, now: clock.now()))
-            case .announce(let origin, let notice):
-                for loop in loops { loop.announce(origin, notice) }
-            case .report(let kind, let id):
-                report(kind, id)
+                perform(network.observe(isShut ? .originAway(origin) : .originBack, now: clock.now()))
+            case .announce(let origin, let notice): for loop in loops { loop.announce(origin, notice) }
+            case .report(let kind, let id): report(kind, id)
             }
         }
     }
@@ -152,43 +106,200 @@ extension Engine {
                     take(PortalChanged(isBehindPortal: reachability.isBehindPortal), now: clock.now())
                 }
                 reporter.reachabilityChanged(reachability.view)
-            case .networkChanged:
-                for loop in loops { loop.networkChanged() }
-            case .wake:
-                take(NetworkMayBeReachable(), now: clock.now())
-            case .probe:
-                startProbe()
+            case .networkChanged: for loop in loops { loop.networkChanged() }
+            case .wake: take(NetworkMayBeReachable(), now: clock.now())
+            case .probe: startProbe()
             }
         }
     }
 
-    /// A probe that is still under way is cancelled: it tests a network that is gone.
-    func startProbe() {
-        network.startProbe { number, result in await self.probed(number, result) }
-    }
-
-    private func probed(_ number: Int, _ result: ProbeResult) {
-        if network.isCurrent(number) { handle(.probed(result)) }
-    }
-
-    func report(_ kind: EntryEventKind, _ id: EntryID) {
+    private func report(_ kind: EntryEventKind, _ id: EntryID) {
         guard let entry = entry(id) else { return }
         // The start of an attempt is recorded when its connection is open; an acceptance is on disk already.
-        if entry.ticket != nil, kind == .changed || kind == .ended { saves.touch(id) }
+        if entry.ticket != nil, kind == .changed || kind == .ended { saver.touch(id) }
         reporter.report(kind, entry, liveCount: pending.count, now: clock.now())
     }
 
     private func retryAfter(for id: EntryID) -> Duration? {
-        guard let entry = pending.entry(id, now: clock.now()) else { return nil }
-        return pending.retryAfter(for: entry, now: clock.now())
+        let now = clock.now()
+        return pending.entry(id, now: now).flatMap { pending.retryAfter(for: $0, now: now) }
     }
-}
 
-/// Lets a generator of any type be passed as a concrete one.
-struct Jitter: RandomNumberGenerator {
-    private var base: any RandomNumberGenerator & Sendable
+    // MARK: Commands
 
-    init(_ base: any RandomNumberGenerator & Sendable) { self.base = base }
+    package func apply(
+        _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, by author: CommandAuthor = .loopback,
+        reason: String? = nil, acknowledgement: String? = nil, settled: Settlement.Outcome = .init()
+    ) -> EntryCommandResult {
+        let result = decide { set, now in
+            set.commanded(
+                command, id, revision: revision, by: author, reason: reason, acknowledgement: acknowledgement, outcome: settled, now: now)
+        }
+        if result == .done { reporter.commanded(command, count: 1) }
+        // Those of the admin API are logged there, the refused ones too.
+        if result == .done, author == .client {
+            logger.notice(
+                "command", metadata: ["command": "\(command.rawValue)", "who": "\(author.who)", "exchange": "\(naming.shown(id))"])
+        }
+        return result
+    }
 
-    mutating func next() -> UInt64 { base.next() }
+    package func apply(
+        _ command: EntryCommand, incident id: IncidentID, by author: CommandAuthor = .loopback, reason: String? = nil
+    ) -> (EntryCommandResult, changed: [EntryID]) {
+        run { now in
+            let count = pending.incident(id, now: now)?.waiting ?? 0
+            let (result, actions) = pending.commanded(command, incident: id, by: author, reason: reason, now: now)
+            if result == .done { reporter.commanded(command, count: count) }
+            perform(actions)
+            return (result, saver.touched)
+        }
+    }
+
+    package func apply(
+        _ command: EntryCommand, each ids: some Collection<EntryID> & Sendable, by author: CommandAuthor = .loopback,
+        reason: String?
+    ) -> [EntryCommandResult] {
+        let results = decide { set, now in set.commanded(command, each: ids, by: author, reason: reason, now: now) }
+        reporter.commanded(command, count: results.count { $0 == .done })
+        return results
+    }
+
+    package func apply(_ patch: EntryPatch, to id: EntryID, revision: Int? = nil) -> EntryCommandResult {
+        decide { set, now in set.patched(id, patch, revision: revision, now: now) }
+    }
+
+    private func decide<Answer>(_ ask: (inout PendingSet, Timestamp) -> (Answer, [PendingAction])) -> Answer {
+        run { now in
+            let (answer, actions) = ask(&pending, now)
+            perform(actions)
+            return answer
+        }
+    }
+
+    package func dropResponse(of id: EntryID) { save([(id, .dropResponse(id))]) }
+
+    /// Longest wait for the end of an attempt that is aborted. Default: 2 s.
+    private static let abortMax: TimeAmount = .seconds(2)
+
+    package func untilAttemptEnded(_ id: EntryID) async {
+        guard pending.entry(id, now: clock.now())?.state == .attempting else { return }
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let number = abortWaiters.add({ continuation.resume() }, for: id)
+            eventLoop.scheduleTask(in: Self.abortMax) { [weak self] in
+                self?.assumeIsolated { $0.abortWaiters.remove(number, for: id)?() }
+            }
+        }
+    }
+
+    /// - Parameter tunnels: What happens to open tunnels under `offline`; other modes leave them alone.
+    package func setMode(_ mode: ReachabilityMode, reason: String?, tunnels: OfflineTunnels = .freeze) -> ReachabilityView {
+        for loop in loops { loop.setOffline(mode == .offline ? tunnels : nil) }
+        run { now in
+            // What a portal kept back is set free by leaving mode `auto`; under `offline` it must find the set closed.
+            if mode == .offline { take(ModeChanged(to: mode, cuts: tunnels == .cut), now: now) }
+            perform(network.observe(.mode(mode, reason: reason, tunnels: tunnels), now: now))
+            if mode != .offline { take(ModeChanged(to: mode), now: now) }
+        }
+        return network.reachability.view
+    }
+
+    /// Returns once the event loops have done what they were told before: open tunnels are frozen or reset then.
+    package func untilLoopsCaughtUp() async { for loop in loops { await loop.caughtUp() } }
+
+    /// A script of the host reports that the network changed.
+    package func hintChanged() -> ReachabilityView {
+        handle(.hinted)
+        return network.reachability.view
+    }
+
+    /// Ends what waits and parks nothing any more. Attempts under way go on.
+    package func drain() {
+        reporter.drainBegan(pending.counts, heldCount: pending.heldCount)
+        handle(DrainBegan())
+    }
+
+    /// Takes the result of a reload of the configuration, success or failure.
+    package func reloaded(_ report: ReloadReport) { reporter.reloaded(report) }
+
+    // MARK: Views
+
+    package func status() -> EngineStatus {
+        EngineStatus(
+            uptime: clock.now() - startedAt, reachability: network.reachability.view, counts: pending.counts,
+            heldCount: pending.heldCount, unattendedCount: pending.unattendedCount, limits: pending.limits, totals: reporter.totals,
+            shutOrigins: pending.shutOrigins, incidentCount: pending.incidentCount, rehearsalCount: currentRehearsals().count,
+            oldestUndecidedAge: pending.undecidedSince.map { clock.now() - $0 }, lastReload: reporter.lastReload)
+    }
+
+    /// Nil where there is no store, and so no tickets.
+    package func storeStatus() -> StoreStatus? {
+        store.map { store in
+            StoreStatus(
+                condition: store.condition, unsavedCount: saver.unsavedCount,
+                acceptedCount: reporter.totals.acceptedCount, failureCount: reporter.totals.storeFailureCount,
+                history: history.duration)
+        }
+    }
+
+    package func reachabilityView() -> ReachabilityView { network.reachability.view }
+    package func activity() -> [ActivitySeries.Bucket] { reporter.activity(now: clock.now()) }
+    package func entry(_ id: EntryID) -> Entry? { pending.entry(id, now: clock.now()).map(withProgress) }
+
+    /// Fills in how far the attempt under way has got.
+    private func withProgress(_ entry: Entry) -> Entry {
+        guard entry.state == .attempting else { return entry }
+        var entry = entry
+        entry.progress = exchanges[entry.id]?.progress
+        return entry
+    }
+
+    /// The body of a request whose exchange is in memory; nil if there is no such exchange.
+    package func heldBody(_ id: EntryID) async -> HeldBody? {
+        guard let exchange = exchanges[id] else { return nil }
+        return await withCheckedContinuation { continuation in
+            exchange.showBody { continuation.resume(returning: $0) }
+        }
+    }
+
+    package func page(of query: PendingQuery) -> PendingPage {
+        var page = pending.page(of: query, now: clock.now())
+        page.entries = page.entries.map(withProgress)
+        return page
+    }
+
+    // MARK: Events
+
+    /// - Parameter receiver: Told of each change of an incident, and of limits that are reached. It must return at once.
+    package func setNotificationReceiver(_ receiver: @escaping @Sendable (NotificationFact) -> Void) {
+        reporter.notificationReceiver = receiver
+    }
+
+    /// The number of the newest event.
+    package var lastEventNumber: UInt64 { reporter.events.lastNumber }
+
+    /// Whether nothing that happened after an event is forgotten.
+    package func knowsEvents(after number: UInt64) -> Bool { reporter.events.knows(after: number) }
+
+    /// Starts to watch. `unwatch` ends it.
+    package func watch() -> Int { reporter.events.watch() }
+
+    /// Waits for what happens after an event. A task that is cancelled meanwhile watches no longer.
+    ///
+    /// - Parameter watcher: What `watch` returned; one call at a time.
+    package func nextEvents(of watcher: Int, after number: UInt64) async -> EventTurn {
+        await withTaskCancellationHandler {
+            while true {
+                if let turn = reporter.events.turn(of: watcher, after: number) { return turn }
+                await withCheckedContinuation { reporter.events.wait(watcher, $0) }
+            }
+        } onCancel: {
+            Task { await self.unwatch(watcher) }
+        }
+    }
+
+    package func unwatch(_ watcher: Int) { reporter.events.unwatch(watcher) }
+
+    /// Ends the watches of now, once they have got what has happened so far.
+    package func finishWatching() { reporter.events.finish() }
 }

@@ -2,71 +2,242 @@ package import LayoverCore
 import Logging
 import NIOCore
 
-/// Tickets as their clients reach them, and as they come back after a restart.
+/// Tickets: their acceptance, their changes on the way to the store, and their return after a restart.
+///
+/// First the core admits a request, then the store commits it, then its client is told. Before an attempt sends anything, its start is
+/// recorded.
 extension Engine {
-    // MARK: Calls of clients
+    // MARK: Acceptance
 
-    /// A ticket as it stands now; nil if there is none. Its times are those of this boot.
-    package func ticket(_ id: EntryID) async throws(StoreFailure) -> TicketStanding? {
-        if var standing = rememberedTicket(id) {
-            // Addresses in its response are relative to the whole URL.
-            if standing.record.request.isURLInStore, let stored = try await store?.record(of: id) {
-                standing.record.request = stored.shifted(by: -ticketClock).request
+    func accept(_ acceptance: Acceptance, _ exchange: any AcceptingExchange) {
+        guard let store else { return exchange.acceptance(.refused(limit: "store.path", value: 0)) }
+        let parents = acceptance.new.ticket?.parents ?? []
+        let now = clock.now()
+        let unknown = parents.filter { pending.entry($0, now: now) == nil }
+        guard !unknown.isEmpty else { return admit(acceptance, exchange, orphanedBy: []) }
+        Task {
+            var acceptance = acceptance
+            var named = parents
+            var ended: [EntryID] = []
+            do throws(StoreFailure) {
+                for parent in unknown {
+                    guard let record = try await store.newestRecord(inPlaceOf: parent) else {
+                        return exchange.acceptance(.unknownParent(parent))
+                    }
+                    named = named.map { $0 == parent ? record.id : $0 }
+                    let isLive = self.pending.isLive(record.id)
+                    if !isLive, record.state != .delivered { ended.append(record.id) }
+                }
+                acceptance.new.ticket?.parents = named
+                self.admit(acceptance, exchange, orphanedBy: ended)
+            } catch {
+                exchange.acceptance(.notStored(acceptance.new.id, error))
             }
-            return standing
         }
-        guard let record = try await store?.record(of: id) else { return nil }
-        return TicketStanding(record: record.shifted(by: -ticketClock))
     }
 
-    /// A ticket that is live, or one of the newest that ended; of a long URL only its beginning (`isURLInStore`).
-    func rememberedTicket(_ id: EntryID) -> TicketStanding? {
+    private func admit(_ acceptance: Acceptance, _ exchange: any AcceptingExchange, orphanedBy ended: [EntryID]) {
+        guard let store, let ticket = acceptance.new.ticket else { return exchange.acceptance(.gone) }
+        let now = clock.now()
+        let sequence: Int
+        switch pending.admitTicket() {
+        case .admitted(let number): sequence = number
+        case .refused(let limit, let value):
+            reporter.refused(limit, value, now: clock.now())
+            return exchange.acceptance(.refused(limit: limit, value: value))
+        case .draining: return exchange.acceptance(.draining)
+        }
+        let isOrphan =
+            !ended.isEmpty
+            || ticket.parents.contains { parent in
+                pending.entry(parent, now: now).map { $0.state.isFinal && $0.state != .delivered } ?? false
+            }
+        let record = TicketRecord(acceptance.new, ticket, sequence: sequence, now: now).shifted(by: saver.clock)
+        // mutant: key-forgotten, told-too-early
+        store.commit([.insert(record, acceptance.request, acceptance.mark)]) { result in
+            self.enter { $0.inserted(acceptance.new, sequence, isOrphan: isOrphan, result, exchange) }
+        }
+    }
+
+    private func inserted(
+        _ new: NewEntry, _ sequence: Int, isOrphan: Bool, _ result: Result<[StoreResult], StoreFailure>,
+        _ exchange: any AcceptingExchange
+    ) {
+        guard isStored(new.id, result, exchange) else { return pending.notAccepted() }
+        run { now in
+            // Before the client is told: its next request for the ticket finds it.
+            let actions = pending.handle(NewTicketStored(new, sequence: sequence, isOrphan: isOrphan), now: now, using: &jitter)
+            reporter.accepted()
+            notify(exchange, accepted: new.id, isUnderWay: false)
+            perform(actions)
+            rerouteIfReloaded(new.id)
+        }
+    }
+
+    /// - Parameter isUnderWay: Whether an attempt was under way before the acceptance. If not, the client is told
+    ///   `waiting`: an attempt that begins by the acceptance may or may not have begun yet.
+    private func notify(_ exchange: any AcceptingExchange, accepted id: EntryID, isUnderWay: Bool) {
+        var standing = rememberedTicket(id)
+        if standing?.record.state == .attempting, !isUnderWay { standing?.record.state = .waiting }
+        exchange.acceptance(.accepted(id, standing))
+    }
+
+    /// Whether a ticket is on disk. If not, its exchange is told why.
+    private func isStored(_ id: EntryID, _ result: Result<[StoreResult], StoreFailure>, _ exchange: any AcceptingExchange) -> Bool {
+        guard let refusal = AcceptanceResult.refusal(of: id, result, standing: { rememberedTicket($0) }) else {
+            storeTook()
+            return true
+        }
+        if case .failure = result { reporter.storeFailed() }
+        exchange.acceptance(refusal)
+        return false
+    }
+
+    // MARK: From hold to ticket
+
+    func becomeTicket(_ acceptance: Acceptance, _ exchange: any HeldExchange & AcceptingExchange) {
+        let new = acceptance.new
+        guard let store, let ticket = new.ticket else { return exchange.acceptance(.gone) }
+        guard let record = pending.willStore(new.id, as: ticket, counts: new.tally.counts, now: clock.now()) else {
+            return exchange.acceptance(.gone)
+        }
+        store.commit([.insert(record.shifted(by: saver.clock), acceptance.request, acceptance.mark)]) { result in
+            self.enter { $0.adopted(new.id, result, exchange) }
+        }
+    }
+
+    private func adopted(_ id: EntryID, _ result: Result<[StoreResult], StoreFailure>, _ exchange: any AcceptingExchange) {
+        guard isStored(id, result, exchange) else { return handle(EntryNotStored(id)) }
+        reporter.accepted()
+        run { now in
+            // A ticket at rest needs no exchange; an attempt under way keeps its exchange, and so does the part of a response.
+            let entry = pending.entry(id, now: now)
+            let isUnderWay = entry?.state == .attempting
+            if !isUnderWay, entry?.resume == nil { exchanges[id] = nil }
+            // Before it may go.
+            rerouteIfReloaded(id)
+            let actions = pending.handle(EntryStoredAsTicket(id), now: now, using: &jitter)
+            notify(exchange, accepted: id, isUnderWay: isUnderWay)
+            perform(actions)
+        }
+    }
+
+    // MARK: Start records
+
+    // The start record: a change in the store that says that the first byte of a ticket's attempt is about to leave.
+    //
+    // It takes the way of all changes of tickets: the engine checks the state of the entry and hands the record to the store
+    // behind earlier changes. So a change since the attempt began (a PATCH, a reload) does not make it stale, and a ticket that
+    // was cancelled, has ended or waits again is not sent, whether or not that is on disk already.
+
+    /// Records that an exchange is about to send, from any thread.
+    ///
+    /// - Parameter done: Called once, from any thread, never from within. False: nothing may be sent.
+    package nonisolated func recordStart(
+        _ id: EntryID, _ counts: AttemptCounts, by exchange: any HeldExchange, done: @escaping @Sendable (Bool) -> Void
+    ) {
+        enter { $0.handStartRecord(of: id, counts, by: exchange, done: done) }
+    }
+
+    private func handStartRecord(
+        of id: EntryID, _ counts: AttemptCounts, by exchange: any HeldExchange, done: @escaping @Sendable (Bool) -> Void
+    ) {
+        guard let store, mayStart(id, exchange), let revision = pending.entry(id, now: clock.now())?.revision else {
+            return done(false)
+        }
+        let older = saver.handedBeforeStart(of: id)
+        let started = StoreChange.started(id, revision: revision, counts: counts)
+        store.commit(older.map(\.1) + [started]) { result in
+            self.enter { $0.startRecorded(id, by: exchange, older: older, result, done: done) }
+        }
+    }
+
+    private func startRecorded(
+        _ id: EntryID, by exchange: any HeldExchange, older: [TicketChange],
+        _ result: Result<[StoreResult], StoreFailure>, done: @escaping @Sendable (Bool) -> Void
+    ) {
+        // A refused start record is not handed in again: its attempt is over by then.
+        if !older.isEmpty { saved(older, result.map { Array($0.dropLast()) }) }
+        switch result {
+        case .success(let results):
+            storeTook()
+            // The worker asks for the record once its connection stands.
+            handle(AttemptConnected(id))
+            // The ticket may have ended during the commit. Its end is then behind the start record, and counts.
+            done(results.last == .done && mayStart(id, exchange))
+        case .failure:
+            handle(StartRecordRefused())
+            done(false)
+        }
+    }
+
+    /// The store took a change, so it will take start records as well.
+    private func storeTook() {
+        if pending.isPausedByStore { handle(StoreRecovered()) }
+    }
+
+    /// Whether this exchange makes the current attempt of the entry, and the entry is still attempting.
+    private func mayStart(_ id: EntryID, _ exchange: any HeldExchange) -> Bool {
+        exchanges[id] === exchange && pending.entry(id, now: clock.now())?.state == .attempting
+    }
+
+    // MARK: Changes
+
+    /// At the end of a fact: the changes of the tickets that it touched.
+    func saveTouched() { save(saver.takeTouched { pending.record(of: $0) }) }
+
+    func save(_ new: [TicketChange]) {
+        if store != nil, !new.isEmpty { hand(saver.handed(new)) }
+    }
+
+    private func hand(_ changes: [TicketChange]) {
+        store?.commit(changes.map(\.1)) { result in self.enter { $0.saved(changes, result) } }
+    }
+
+    private func saved(_ changes: [TicketChange], _ result: Result<[StoreResult], StoreFailure>) {
+        let finished = saver.finished(changes, result)
+        for id in finished.urlsStored { pending.urlIsStored(of: id) }
+        for changes in finished.again { hand(changes) }
+        switch result {
+        case .success: storeTook()
+        case .failure: reporter.storeFailed()
+        }
+        if let pause = finished.pause {
+            eventLoop.scheduleTask(in: .nanoseconds(pause.nanosecondsSaturating)) {
+                self.assumeIsolated { for changes in $0.saver.pauseEnded() { $0.hand(changes) } }
+            }
+        }
+        for (id, _) in changes { saver.watchers.call(about: id) }
+    }
+
+    package var ticketClock: TicketClock { saver.clock }
+    package func isSaved(_ id: EntryID) -> Bool { saver.isSaved(id) }
+    package func isBeingSaved(_ id: EntryID) -> Bool { saver.isPending(id) }
+
+    package var savingFailure: StoreFailure {
+        saver.failure ?? store?.condition.failure ?? StoreFailure(.other, "The store did not save the change.")
+    }
+
+    package func rememberedTicket(_ id: EntryID) -> TicketStanding? {
         guard let entry = pending.entry(id, now: clock.now()), let record = pending.record(of: id) else { return nil }
         return TicketStanding(record: record, waitingFor: entry.waitingFor, nextAttemptAt: entry.nextAttemptAt)
     }
 
-    /// The client of a ticket cancels it, or drops its response.
+    /// Calls back each time a change of a ticket was saved, or was refused by the store.
     ///
-    /// - Throws: If the store cannot be read, so that it is unknown whether there is such a ticket.
-    package func dropTicket(_ id: EntryID) async throws(StoreFailure) -> TicketDrop {
-        guard let standing = try await ticket(id) else { return .unknown }
-        let isCancelled = !standing.record.state.isFinal && apply(.cancel, id, by: .client) == .done
-        if !isCancelled { save([(id, .dropResponse(id))]) }
-        return await waitUntilSaved(id) ? .dropped : .unsaved(savingFailure)
-    }
+    /// - Returns: The number for `unwatchTicket`.
+    package func watchTicket(_ id: EntryID, _ notify: @escaping @Sendable () -> Void) -> Int { saver.watchers.add(notify, for: id) }
 
-    /// A response that came after the end of its entry. The store removes its file, because the row is final.
-    func discard(_ response: StoredResponse, of id: EntryID) {
-        saves.responses[id] = nil
-        guard let record = pending.record(of: id), record.state.isFinal else { return }
-        save([(id, .delivered(record.shifted(by: ticketClock), response))])
-    }
+    package func unwatchTicket(_ id: EntryID, _ number: Int) { saver.watchers.remove(number, for: id) }
 
-    // MARK: Replays
-
-    /// Has one of the loops make an attempt of a ticket.
-    func replay(_ id: EntryID, _ trigger: AttemptTrigger) {
-        guard let entry = pending.entry(id, now: clock.now()), let ticket = entry.ticket,
-            entry.state == .attempting, !loops.isEmpty
-        else { return }
-        if entry.resume != nil, let exchange = exchanges[id] { return exchange.start(trigger, isForced: entry.isForced) }
-        nextLoop = (nextLoop + 1) % loops.count
-        exchanges[id] = loops[nextLoop].replay(
-            TicketReplay(
-                request: entry.request, ticket: ticket, trigger: trigger, policy: entry.policy, route: entry.route,
-                parentProxyGate: entry.parentProxyGate, counts: entry.counts, isForced: entry.isForced,
-                skipsPreflight: trigger == .admin && entry.attempts.records.last?.verdict == .fail(.preflight)))
-    }
-
-    // MARK: Start
+    // MARK: Restart
 
     /// Restores the tickets of an earlier run. After the loops are registered, before the first connection.
     ///
     /// Blocks until all of it is read.
     package func restore(from store: any PendingStore, bootID: String, routes: RouteTable) throws(StoreFailure) {
         let now = clock.now()
-        let proposal = clock.wallNanoseconds(of: now) &- now.nanoseconds
-        ticketClock = try store.clock(bootID: bootID, proposal: proposal, now: now)
+        saver.clock = try store.clock(bootID: bootID, proposal: clock.wallNanoseconds(of: now) &- now.nanoseconds, now: now)
         self.routes = routes
         pending.skipSequences(to: try store.lastSequence())
         pending.restoringBegan()
@@ -78,9 +249,7 @@ extension Engine {
             dependent += portion.filter { !$0.parents.isEmpty }
             restoreTickets(portion.filter { $0.parents.isEmpty }, ended: [:])
         }
-        let unknown = Set(dependent.flatMap(\.parents)).subtracting(dependent.map(\.id))
-            .filter { !pending.isLive($0) }
-        restoreTickets(dependent, ended: unknown.isEmpty ? [:] : try store.endStates(of: Array(unknown)))
+        restoreTickets(dependent, ended: try endStates(ofParentsOf: dependent, in: store))
         restored(count: pending.count)
     }
 
@@ -96,20 +265,24 @@ extension Engine {
     ) throws(StoreFailure) -> Bool {
         guard !pending.isDraining else { return false }
         let now = clock.now()
-        let known = try store.clock(
-            bootID: bootID, proposal: clock.wallNanoseconds(of: now) &- now.nanoseconds, now: now)
+        let known = try store.clock(bootID: bootID, proposal: clock.wallNanoseconds(of: now) &- now.nanoseconds, now: now)
         let sequence = try store.lastSequence()
         var records: [TicketRecord] = []
         try store.readLive { records += $0 }
-        let unknown = Set(records.flatMap(\.parents)).subtracting(records.map(\.id))
-        let ended = unknown.isEmpty ? [:] : try store.endStates(of: Array(unknown))
+        let ended = try endStates(ofParentsOf: records, in: store)
         guard standIn.opened(store) else { return false }
-        ticketClock = known
+        saver.clock = known
         pending.skipSequences(to: sequence)
         pending.restoringBegan()
         restoreTickets(records, ended: ended)
         restored(count: records.count)
         return true
+    }
+
+    /// How the parents ended that are not live any more.
+    private func endStates(ofParentsOf records: [TicketRecord], in store: any PendingStore) throws(StoreFailure) -> [EntryID: EntryState] {
+        let unknown = Set(records.flatMap(\.parents)).subtracting(records.map(\.id)).filter { !pending.isLive($0) }
+        return unknown.isEmpty ? [:] : try store.endStates(of: Array(unknown))
     }
 
     private func restored(count: Int) {
@@ -119,34 +292,16 @@ extension Engine {
 
     private func restoreTickets(_ records: [TicketRecord], ended: [EntryID: EntryState]) {
         let now = clock.now()
-        let shift = -ticketClock
-        let known = records.indices.map { index in
-            var record = records[index].shifted(by: shift)
-            let standing = routes.standing(of: record)
-            record.route = standing.route
-            // A wall clock that was set back while the machine was off must not make a ticket wait longer than its delay.
-            let delay = record.standing.dueAt - (record.standing.lastFailureAt ?? record.standing.parkedAt)
-            record.standing.dueAt = min(record.standing.dueAt, now + delay)
-            return (record: record, policy: standing.policy)
-        }
-        var parentProxyGates: [EntryID: Origin] = [:]
-        if routes.hasParentProxies {
-            for (record, _) in known { parentProxyGates[record.id] = routes.parentProxy(for: record.origin, route: record.route)?.gate }
-        }
-        take(TicketsRestored(known, ended: ended, parentProxyGates: parentProxyGates), now: now)
+        take(routes.restored(records, ended: ended, by: saver.clock, now: now), now: now)
     }
 
-    /// Tickets that find their routes before other facts are worked on. Default: 200, which takes about 20 ms in a debug build.
-    package static let reroutePortion = 200
+    // MARK: Reloads
 
     /// Looks up the routes of tickets after a reload: those of the first portion before this returns, the others later.
     package func adopt(_ routes: RouteTable) {
         self.routes = routes
         isReloaded = true
-        pending.reloaded { record in
-            let (route, policy) = routes.standing(of: record)
-            return TicketRoute(route: route, policy: policy, parentProxyGate: routes.parentProxy(for: record.origin, route: route)?.gate)
-        }
+        pending.reloaded { routes.ticketRoute(of: $0) }
         rerouteSome()
     }
 
@@ -167,33 +322,38 @@ extension Engine {
         store.commit([]) { [eventLoop] _ in eventLoop.execute(next) }
     }
 
-    private func reroute(_ id: EntryID) {
-        guard let record = pending.record(of: id) else { return }
-        let (route, policy) = routes.standing(of: record)
-        let left = policy.automaticAttemptsMax.map { max(0, $0 - record.counts.automatic) }
-        let gate = routes.parentProxy(for: record.origin, route: route)?.gate
-        take(EntryRerouted(id, route: route, policy: policy, automaticLeft: left, parentProxyGate: gate), now: clock.now())
-    }
-
     /// A reload may have come while a ticket was on its way to the disk.
-    func rerouteIfReloaded(_ id: EntryID) {
-        if isReloaded { reroute(id) }
+    private func rerouteIfReloaded(_ id: EntryID) {
+        guard isReloaded, let record = pending.record(of: id) else { return }
+        take(routes.rerouted(record), now: clock.now())
     }
-}
 
-/// What comes of dropping a ticket.
-package enum TicketDrop: Sendable, Hashable {
-    /// It is cancelled, or its response is gone, and that is on disk.
-    case dropped
-    /// The same in memory, but a crash would undo it. Saving is repeated until it succeeds.
-    case unsaved(StoreFailure)
-    /// There is no such ticket.
-    case unknown
-}
+    // MARK: Old tickets
 
-/// A ticket as its client sees it.
-package struct TicketStanding: Sendable, Hashable {
-    package var record: TicketRecord
-    package var waitingFor: WaitReason?
-    package var nextAttemptAt: Timestamp?
+    /// How often old tickets are removed. Default: 1 minute.
+    private static let historyInterval: TimeAmount = .minutes(1)
+
+    /// Removes tickets that ended longer ago than that: now, and every minute.
+    package func keepHistory(for duration: Duration) {
+        history.duration = duration
+        tendHistory(duration)
+        eventLoop.scheduleRepeatedTask(initialDelay: Self.historyInterval, delay: Self.historyInterval) { _ in
+            self.assumeIsolated { $0.tendHistory(duration) }
+        }
+    }
+
+    /// Also saves the current time: the time between the last saved one and the next boot of the machine was not measured.
+    private func tendHistory(_ duration: Duration) {
+        guard let store else { return }
+        let now = clock.now()
+        if history.beginRemoval() {
+            let before = Timestamp(nanoseconds: now.nanoseconds &+ saver.clock.measuredOffset) + (.zero - duration)
+            Task {
+                await TicketHistory.remove(endedBefore: before, from: store, self.logger)
+                self.history.removalEnded()
+            }
+        }
+        guard store.condition.failure == nil, history.savesTime(now: now, isIdle: pending.count == 0) else { return }
+        store.commit([.seen(Timestamp(nanoseconds: now.nanoseconds &+ saver.clock.offset))]) { _ in }
+    }
 }

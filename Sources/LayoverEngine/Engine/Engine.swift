@@ -1,7 +1,6 @@
 package import LayoverCore
 package import Logging
 package import NIOCore
-import NIOPosix
 import Synchronization
 
 /// Feeds facts to the core's machines and performs their actions.
@@ -9,49 +8,46 @@ import Synchronization
 /// One actor on one event loop of its own: facts arrive in the order in which they were posted, a
 /// machine is read and written back without an await between, and the requests that need no help never
 /// come here.
-package actor Engine {
+///
+/// The engine has the pending set, the exchanges and the loops. All else is in parts with private state: `NetworkDesk`, `KeyDesk`,
+/// `TicketSaver`, `Reporter`, `EngineTimer`. The calls that only read, or that wait for the disk, are in `EngineCalls`.
+package actor Engine: EngineCalls {
     package nonisolated let eventLoop: any EventLoop
     package nonisolated let clock: any EngineClock
     package nonisolated let startedAt: Timestamp
     nonisolated let logger: Logger
-    /// By what ids entries are shown.
     package nonisolated let naming: EntryNaming
+    package nonisolated let store: (any PendingStore)?
+    nonisolated let claimNumbers = Atomic<Int>(0)
+    /// The rehearsals for `RehearsedUpstream`.
+    package nonisolated let rehearsalBoard = RehearsalBoard()
 
-    var pending: PendingSet
-    var network: NetworkDesk
+    package internal(set) var pending: PendingSet
     /// For the ids of incidents and the delays of gates.
     var jitter: Jitter
     var exchanges: [EntryID: any HeldExchange] = [:]
-    var loops: [any ExchangeLoop] = []
-    var reporter: Reporter
-    /// Where tickets are kept. Nil: there are none.
-    package nonisolated let store: (any PendingStore)?
-    var saves = SaveQueue()
-    var abortWaiters = AbortWaiters()
+    private(set) var loops: [any ExchangeLoop] = []
+    /// Loops take tickets in turn.
+    private var nextLoop = 0
     /// Attempts of tickets that the current fact asks for. They are started once its changes are on their way to the store.
     var ticketStarts: [(id: EntryID, trigger: AttemptTrigger)] = []
-    /// Loops take tickets in turn.
-    var nextLoop = 0
-    /// How times on disk relate to those since boot.
-    var ticketClock = TicketClock()
-    var routes = RouteTable()
+    private var timer = EngineTimer()
+    var network: NetworkDesk
+    var reporter: Reporter
+    var saver: TicketSaver
+    package internal(set) var routes = RouteTable()
     /// Whether the routes were changed since the start.
     var isReloaded = false
     let reroutePortion: Int
     /// Whether the next portion of a reload has been asked for.
     var isNextPortionDue = false
     var history = TicketHistory()
-    var keys: KeyDesk
-    nonisolated let claimNumbers = Atomic<Int>(0)
-    var rehearsals = Rehearsals()
-    /// The rehearsals for `RehearsedUpstream`.
-    package nonisolated let rehearsalBoard = RehearsalBoard()
-    private var timer: Scheduled<Void>?
-    private var timerAt: Timestamp?
+    /// Those who wait for the end of an attempt that is being aborted.
+    var abortWaiters = EntryCallbacks()
+    private var keys: KeyDesk
+    private var rehearsals = Rehearsals()
 
-    package nonisolated var unownedExecutor: UnownedSerialExecutor {
-        eventLoop.executor.asUnownedSerialExecutor()
-    }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
     /// - Parameters:
     ///   - eventLoop: The engine's own; nothing else should run there.
@@ -65,18 +61,19 @@ package actor Engine {
         generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
         reroutePortion: Int = Engine.reroutePortion, logger: Logger
     ) {
-        self.reroutePortion = reroutePortion
         self.eventLoop = eventLoop
         self.clock = clock
         jitter = Jitter(generator)
         let seed = jitter.next()
         network = NetworkDesk(reachability)
         reporter = Reporter(logger, naming: naming)
+        self.reroutePortion = reroutePortion
+        saver = TicketSaver(logger, naming: naming)
         self.store = store
         self.logger = logger
         self.naming = naming
         pending = PendingSet(limits: limits, naming: naming, seed: seed)
-        keys = KeyDesk(heldClientCountMax: limits.heldClientCountMax)
+        keys = KeyDesk(heldClientCountMax: limits.heldClientCountMax, store: store)
         startedAt = clock.now()
         if store?.isOpen == false {
             // The tickets of a store that opens later were accepted before all that waits until then, and no sequence
@@ -87,6 +84,9 @@ package actor Engine {
         // Nothing is there yet that could be woken.
         _ = pending.handle(ModeChanged(to: reachability.mode), now: startedAt, using: &jitter)
     }
+
+    /// Tickets that find their routes before other facts are worked on. Default: 200, which takes about 20 ms in a debug build.
+    package static let reroutePortion = 200
 
     /// Lets a loop take part. Before its first connection.
     package func register(_ loop: any ExchangeLoop) {
@@ -103,59 +103,81 @@ package actor Engine {
     /// Has servers on this machine found as soon as they listen again.
     package func setListenerTable(_ table: any ListenerTable) { network.setListenerTable(table) }
 
+    // MARK: Facts
+
     /// Takes a fact of the pending set, from any thread. Facts of one thread are worked on in their order.
-    package nonisolated func post(_ fact: some PostedFact) {
-        eventLoop.execute { self.assumeIsolated { $0.handle(fact) } }
-    }
+    package nonisolated func post(_ fact: some PostedFact) { enter { $0.handle(fact) } }
 
     /// Takes a fact by which an exchange joins the set. Commands reach the exchange from then on.
     package nonisolated func post(_ fact: some JoiningFact, from exchange: any HeldExchange) {
-        eventLoop.execute { self.assumeIsolated { $0.handle(fact, from: exchange) } }
+        enter {
+            $0.exchanges[fact.new.id] = exchange
+            $0.handle(fact)
+        }
     }
 
-    package nonisolated func post(_ fact: ExchangeFact) {
-        eventLoop.execute { self.assumeIsolated { $0.handle(fact) } }
+    package nonisolated func post(_ fact: ExchangeFact) { enter { $0.handle(fact) } }
+    package nonisolated func post(_ fact: ReachabilityFact) { enter { $0.handle(fact) } }
+    package nonisolated func post(_ fact: KeyFact) { enter { $0.handle(fact) } }
+
+    /// Runs on the event loop, after what was posted before.
+    nonisolated func enter(_ work: @escaping @Sendable (isolated Engine) -> Void) {
+        eventLoop.execute { self.assumeIsolated(work) }
     }
 
-    package nonisolated func post(_ fact: ReachabilityFact) {
-        eventLoop.execute { self.assumeIsolated { $0.handle(fact) } }
+    /// Works on one fact. What follows from each is done at its end: the changes of tickets are handed to the store, in order, and
+    /// attempts begin.
+    ///
+    /// - Parameter work: Gets the time.
+    func run<Answer>(_ work: (Timestamp) -> Answer) -> Answer {
+        let answer = work(clock.now())
+        finishFact()
+        return answer
     }
 
-    // MARK: The timer
-
-    /// The timer fires at least this often while anything is due in the future. Default: 60 s.
-    private static let timerMax: Duration = .seconds(60)
-    /// Shortest wait for what is not due yet: shorter ones would leave the event loop no time for its sockets. Default: 1 ms.
-    private static let timerMin: Duration = .milliseconds(1)
-
-    /// Forgets when the timer fires: its time means something else since the machine woke.
-    func resetTimer() {
-        timer?.cancel()
-        timer = nil
-        timerAt = nil
+    private func finishFact() {
+        saveTouched()
+        let starts = ticketStarts
+        ticketStarts = []
+        for (id, trigger) in starts { replay(id, trigger) }
+        for id in abortWaiters.ids where entry(id)?.state != .attempting { abortWaiters.callOnce(about: id) }
+        network.watchListeners(on: pending.awaitedOnThisMachine, now: clock.now())
+        armTimer()
     }
+
+    /// Takes a fact of the pending set.
+    func handle(_ fact: some PendingFact) { run { now in take(fact, now: now) } }
+
+    /// As `handle`, as a part of what `run` does.
+    func take(_ fact: some PendingFact, now: Timestamp) { perform(pending.handle(fact, now: now, using: &jitter)) }
+
+    /// Has one of the loops make an attempt of a ticket.
+    private func replay(_ id: EntryID, _ trigger: AttemptTrigger) {
+        guard let entry = pending.entry(id, now: clock.now()), let ticket = entry.ticket,
+            entry.state == .attempting, !loops.isEmpty
+        else { return }
+        if entry.resume != nil, let exchange = exchanges[id] { return exchange.start(trigger, isForced: entry.isForced) }
+        nextLoop = (nextLoop + 1) % loops.count
+        exchanges[id] = loops[nextLoop].replay(
+            TicketReplay(
+                request: entry.request, ticket: ticket, trigger: trigger, policy: entry.policy, route: entry.route,
+                parentProxyGate: entry.parentProxyGate, counts: entry.counts, isForced: entry.isForced,
+                skipsPreflight: trigger == .admin && entry.attempts.records.last?.verdict == .fail(.preflight)))
+    }
+
+    // MARK: Timer
 
     /// Sets the one timer to the next thing that is due in any machine.
-    func armTimer() {
+    private func armTimer() {
         let next = [pending.nextWakeAt, network.nextWakeAt, rehearsals.nextEndAt].compactMap { $0 }.min()
-        guard next != timerAt else { return }
-        timer?.cancel()
-        timer = nil
-        timerAt = next
-        guard let next else { return }
-        // NIO's clock stops during suspend; a long suspend must not delay due times by as much.
-        let now = clock.now()
-        let wait = next <= now ? .zero : min(max(Self.timerMin, next - now), Self.timerMax)
+        guard !timer.isSet(to: next) else { return }
         // Weakly: the timer must not keep a released engine alive.
-        timer = eventLoop.scheduleTask(in: .nanoseconds(wait.nanosecondsSaturating)) { [weak self] in
-            self?.assumeIsolated { $0.timerFired() }
-        }
+        timer.set(to: next, now: clock.now(), on: eventLoop) { [weak self] in self?.assumeIsolated { $0.timerFired() } }
     }
 
     /// Does what is due by the clock. The timer calls it; tests do so after moving the clock.
     package func timerFired() {
-        timer = nil
-        timerAt = nil
+        timer.fired()
         run { now in
             perform(network.advance(to: now))
             for origin in network.lookForListeners(now: now) { take(OriginMayBeReachable(origin), now: now) }
@@ -163,4 +185,100 @@ package actor Engine {
             endRehearsals(now: now)
         }
     }
+
+    // MARK: Network
+
+    func handle(_ fact: ReachabilityFact) {
+        // The time of the timer means something else since the machine woke.
+        if case .resumed = fact { timer.cancel() }
+        run { now in perform(network.observe(fact, now: now)) }
+    }
+
+    /// A probe that is still under way is cancelled: it tests a network that is gone.
+    func startProbe() {
+        network.startProbe { number, result in await self.probed(number, result) }
+    }
+
+    private func probed(_ number: Int, _ result: ProbeResult) {
+        if network.isCurrent(number) { handle(.probed(result)) }
+    }
+
+    // MARK: Keys
+
+    private func handle(_ fact: KeyFact) {
+        if case .lookForOthers(let claim, let id) = fact { return handle(OthersLookedFor(id, doWait: keys.isAwaited(claim))) }
+        run(keys.take(fact))
+    }
+
+    private func run(_ errands: [KeyDesk.Errand]) {
+        for errand in errands {
+            switch errand {
+            case .search(let claim, let key): search(key, for: claim)
+            case .searchLater(let claim, let key):
+                // Weakly: the timer must not keep a released engine alive.
+                eventLoop.scheduleTask(in: KeyDesk.searchPause) { [weak self] in
+                    self?.assumeIsolated { if $0.keys.isClaimed(claim) { $0.search(key, for: claim) } }
+                }
+            case .reportLimit(let value): reporter.refused("limits.heldClients", value, now: clock.now())
+            }
+        }
+    }
+
+    private func search(_ key: [UInt8], for claim: KeyReservations.Claim) {
+        let seen = Timestamp(nanoseconds: clock.now().nanoseconds &+ saver.clock.offset)
+        keys.search(key, seen: seen) { result in
+            self.enter { $0.run($0.keys.searched(claim, result)) }
+        }
+    }
+
+    // MARK: Rehearsals
+
+    /// The oldest first.
+    package func currentRehearsals() -> [Rehearsal] {
+        let now = clock.now()
+        return rehearsals.current.filter { !$0.isOver(at: now) }
+    }
+
+    package func rehearse(_ order: RehearsalOrder, by author: CommandAuthor = .loopback) throws(RehearsalRefusal) -> Rehearsal {
+        let now = clock.now()
+        endRehearsals(now: now)
+        let rehearsal = try rehearsals.begin(order, now: now)
+        reporter.tell("a rehearsal began: an outage is played", rehearsal, by: author)
+        rehearsalsChanged()
+        return rehearsal
+    }
+
+    /// - Returns: The rehearsal; nil: there is none with this number.
+    package func stopRehearsal(_ number: Int, by author: CommandAuthor = .loopback) -> Rehearsal? {
+        let now = clock.now()
+        endRehearsals(now: now)
+        guard let rehearsal = rehearsals.stop(number, now: now) else { return nil }
+        reporter.tell("a rehearsal was stopped", rehearsal, by: author)
+        rehearsalsChanged()
+        return rehearsal
+    }
+
+    /// Ends those whose time is over.
+    private func endRehearsals(now: Timestamp) {
+        let over = rehearsals.advance(to: now)
+        guard !over.isEmpty else { return }
+        for rehearsal in over { reporter.tell("a rehearsal is over", rehearsal, by: nil) }
+        rehearsalsChanged()
+    }
+
+    private func rehearsalsChanged() {
+        rehearsalBoard.show(rehearsals.current)
+        for loop in loops { loop.setRehearsals(rehearsals.current) }
+        reporter.events.append(.rehearsals(rehearsals.current))
+        armTimer()
+    }
+}
+
+/// Lets a generator of any type be passed as a concrete one.
+struct Jitter: RandomNumberGenerator {
+    private var base: any RandomNumberGenerator & Sendable
+
+    init(_ base: any RandomNumberGenerator & Sendable) { self.base = base }
+
+    mutating func next() -> UInt64 { base.next() }
 }

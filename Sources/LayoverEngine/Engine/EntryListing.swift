@@ -1,4 +1,5 @@
 package import LayoverCore
+import LayoverText
 
 /// A page of a list: what was in memory as it stood, and by their ids the final tickets that only the store has.
 package struct EntryListing: Sendable {
@@ -10,36 +11,6 @@ package struct EntryListing: Sendable {
     package var items: [Item]
     /// Nil: there is no more.
     package var nextCursor: EntryCursor?
-}
-
-extension Engine {
-    /// A page of the list, with the final tickets that only the store has.
-    package func list(_ query: PendingQuery) async throws(StoreFailure) -> EntryListing {
-        let page = page(of: query)
-        guard let store, query.filter.mayMatchStored else {
-            return EntryListing(items: page.entries.map(EntryListing.Item.known), nextCursor: page.nextCursor)
-        }
-        let stored = try await store.ended(query.shifted(by: ticketClock), naming: naming)
-        return EntryListing(query, page, stored: query.shifted(stored, by: -ticketClock), naming: naming)
-    }
-
-    /// The entries of a part of a listing. A ticket whose time in the history is over meanwhile is left out.
-    package func entries(of items: some Collection<EntryListing.Item> & Sendable) async throws(StoreFailure) -> [Entry] {
-        let ids = items.compactMap { if case .stored(let id) = $0 { id } else { nil } }
-        var loaded: [EntryID: Entry] = [:]
-        if let store, !ids.isEmpty {
-            for record in try await store.records(of: ids) {
-                let record = record.shifted(by: -ticketClock)
-                loaded[record.id] = .ended(record, policy: routes.standing(of: record).policy)
-            }
-        }
-        return items.compactMap { item in
-            switch item {
-            case .known(let entry): entry
-            case .stored(let id): loaded[id]
-            }
-        }
-    }
 }
 
 extension EntryListing {
@@ -54,4 +25,28 @@ extension EntryListing {
         // Where the store adds nothing behind a full page, memory knows whether there is more.
         self.nextCursor = nextCursor ?? page.nextCursor
     }
+}
+
+/// The beginning of an id: 1 to 31 hexadecimal digits.
+package struct EntryIDPrefix: Sendable, Hashable, CustomStringConvertible {
+    package let description: String
+    private let high: UInt64
+    private let highMask: UInt64
+    private let low: UInt64
+    private let lowMask: UInt64
+
+    /// Reads digits of lower case; nil for any other text, and for a complete id.
+    package init?(_ text: String) {
+        guard (1..<32).contains(text.utf8.count), text.utf8.allSatisfy(Hexadecimal.isLowercaseDigit) else { return nil }
+        description = text
+        let padded = text + String(repeating: "0", count: 32 - text.utf8.count)
+        guard let id = EntryID(padded) else { return nil }
+        (high, low) = (id.high, id.low)
+        // A shift by the whole width gives 0.
+        let bitCount = text.utf8.count * 4
+        highMask = .max << UInt64(max(0, 64 - bitCount))
+        lowMask = .max << UInt64(64 - max(0, bitCount - 64))
+    }
+
+    package func begins(_ id: EntryID) -> Bool { id.high & highMask == high && id.low & lowMask == low }
 }

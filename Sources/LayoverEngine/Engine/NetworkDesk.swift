@@ -1,4 +1,4 @@
-import LayoverCore
+package import LayoverCore
 
 /// The engine's side of the network: what reachability makes of its facts, the probe under way, and the servers on this machine that
 /// are waited for.
@@ -75,4 +75,18 @@ struct NetworkDesk {
         }
         return listenerWatch.looked(sockets, now: now)
     }
+}
+
+/// Knows which sockets of this machine listen.
+package protocol ListenerTable: Sendable {
+    /// The TCP sockets that listen at a port, whatever their address, each by a number that no other socket gets. Does not block.
+    ///
+    /// - Returns: Nil if the system does not tell.
+    func listeners(on port: Int) -> Set<UInt64>?
+}
+
+/// Checks on purpose whether the network leads anywhere.
+package protocol Prober: Sendable {
+    /// Makes one check. Takes as long as its own time-outs allow, never longer.
+    func probe() async -> ProbeResult
 }

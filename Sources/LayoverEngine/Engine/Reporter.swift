@@ -114,6 +114,16 @@ struct Reporter {
         logger.info("reachability changed", metadata: ["state": "\(view.state)", "mode": "\(view.mode)"])
     }
 
+    /// A warning: whoever looks for the reason of failures must not overlook that they are played.
+    func tell(_ words: Logger.Message, _ rehearsal: Rehearsal, by author: CommandAuthor?) {
+        var metadata: Logger.Metadata = [
+            "rehearsal": "\(rehearsal.number)", "host": "\(rehearsal.order.host)", "fault": "\(rehearsal.order.fault.rawValue)",
+        ]
+        if let author { metadata["who"] = "\(author.who)" }
+        if let from = author?.from { metadata["from"] = "\(from)" }
+        logger.warning(words, metadata: metadata)
+    }
+
     /// The proxy is being stopped.
     func drainBegan(_ counts: [EntryState: Int], heldCount: Int) {
         logger.info(
@@ -122,6 +132,39 @@ struct Reporter {
                 "waiting": "\(counts[.waiting] ?? 0)", "attempting": "\(counts[.attempting] ?? 0)", "held": "\(counts[.held] ?? 0)",
                 "undecided": "\(counts[.undecided] ?? 0)", "clients": "\(heldCount)",
             ])
+    }
+}
+
+/// What has happened to entries since the start, for the metrics.
+package struct EngineTotals: Sendable {
+    package var parkedCount = 0
+    package var replayCount = 0
+    /// Requests that were not parked, by the limit.
+    package var refusedCounts: [String: Int] = [:]
+    package var refusedCount: Int { refusedCounts.values.reduce(0, +) }
+    /// Responses whose status is retried and that were delivered all the same, by the rule.
+    package var deliveredCounts: [Verdict.DeliverReason: Int] = [:]
+    /// Commands that were carried out, each for one entry.
+    package var commandCounts: [EntryCommand: Int] = [:]
+    /// How long entries were in the set, by their final state.
+    package var lives: [EntryState: Histogram] = [:]
+    /// Tickets that were accepted.
+    package var acceptedCount = 0
+    /// Groups of changes, or requests, that the disk would not take.
+    package var storeFailureCount = 0
+    /// Incidents that were opened.
+    package var incidentCount = 0
+    package var endedCounts: [EntryState: Int] = [:]
+
+    mutating func count(_ kind: EntryEventKind, _ entry: Entry) {
+        switch kind {
+        case .parked: parkedCount += 1
+        case .attempted: replayCount += 1
+        case .changed: break
+        case .ended:
+            endedCounts[entry.state, default: 0] += 1
+            if let endedAt = entry.endedAt { lives[entry.state, default: Histogram()].add((endedAt - entry.parkedAt).inSeconds) }
+        }
     }
 }
 

@@ -11,7 +11,7 @@ package final class KeyClaim: Sendable {
 
     package init(engine: Engine) {
         self.engine = engine
-        claim = engine.nextClaim()
+        claim = KeyReservations.Claim(number: engine.claimNumbers.add(1, ordering: .relaxed).newValue)
     }
 
     deinit { end(nil) }

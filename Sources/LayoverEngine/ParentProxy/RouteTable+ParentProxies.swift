@@ -12,6 +12,42 @@ extension RouteTable {
         case .general: return parentProxies.general.flatMap { parentProxies.isExcepted(origin) ? nil : $0 }
         }
     }
+
+    // MARK: Tickets
+
+    func ticketRoute(of record: TicketRecord) -> TicketRoute {
+        let (route, policy) = standing(of: record)
+        return TicketRoute(route: route, policy: policy, parentProxyGate: parentProxy(for: record.origin, route: route)?.gate)
+    }
+
+    /// The route of a ticket as it is now.
+    func rerouted(_ record: TicketRecord) -> EntryRerouted {
+        let found = ticketRoute(of: record)
+        let left = found.policy.automaticAttemptsMax.map { max(0, $0 - record.counts.automatic) }
+        return EntryRerouted(
+            record.id, route: found.route, policy: found.policy, automaticLeft: left, parentProxyGate: found.parentProxyGate)
+    }
+
+    /// Tickets of an earlier run, with their routes of now.
+    ///
+    /// - Parameter clock: That of the store.
+    func restored(_ records: [TicketRecord], ended: [EntryID: EntryState], by clock: TicketClock, now: Timestamp) -> TicketsRestored {
+        let shift = -clock
+        let known = records.indices.map { index in
+            var record = records[index].shifted(by: shift)
+            let found = standing(of: record)
+            record.route = found.route
+            // A wall clock that was set back while the machine was off must not make a ticket wait longer than its delay.
+            let delay = record.standing.dueAt - (record.standing.lastFailureAt ?? record.standing.parkedAt)
+            record.standing.dueAt = min(record.standing.dueAt, now + delay)
+            return (record: record, policy: found.policy)
+        }
+        var parentProxyGates: [EntryID: Origin] = [:]
+        if hasParentProxies {
+            for (record, _) in known { parentProxyGates[record.id] = parentProxy(for: record.origin, route: record.route)?.gate }
+        }
+        return TicketsRestored(known, ended: ended, parentProxyGates: parentProxyGates)
+    }
 }
 
 extension ParentProxyRules {

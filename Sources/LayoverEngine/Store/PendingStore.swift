@@ -101,56 +101,58 @@ package struct StoreCondition: Sendable, Hashable {
 }
 
 extension PendingStore {
+    /// Waits for a call that completes once.
+    private func answer<Value: Sendable>(
+        _ call: (@escaping @Sendable (Result<Value, StoreFailure>) -> Void) -> Void
+    ) async throws(StoreFailure) -> Value {
+        try await withCheckedContinuation { continuation in call { continuation.resume(returning: $0) } }.get()
+    }
+
     package func record(of id: EntryID) async throws(StoreFailure) -> TicketRecord? {
         try await records(of: [id]).first
     }
 
+    /// A ticket, or the one that superseded it.
+    func newestRecord(inPlaceOf id: EntryID) async throws(StoreFailure) -> TicketRecord? {
+        var found = try await record(of: id)
+        // Each is newer than the one before, so this ends.
+        while let newer = found?.supersededBy {
+            guard let next = try await record(of: newer) else { break }
+            found = next
+        }
+        return found
+    }
+
     package func records(of ids: [EntryID]) async throws(StoreFailure) -> [TicketRecord] {
-        try await withCheckedContinuation { continuation in
-            records(of: ids) { continuation.resume(returning: $0) }
-        }.get()
+        try await answer { records(of: ids, done: $0) }
     }
 
     package func ended(_ query: PendingQuery, naming: EntryNaming) async throws(StoreFailure) -> [ListedPlace] {
-        try await withCheckedContinuation { continuation in
-            ended(query, naming: naming) { continuation.resume(returning: $0) }
-        }.get()
+        try await answer { ended(query, naming: naming, done: $0) }
     }
 
     package func request(of id: EntryID) async throws(StoreFailure) -> StoredRequest? {
-        try await withCheckedContinuation { continuation in
-            request(of: id) { continuation.resume(returning: $0) }
-        }.get()
+        try await answer { request(of: id, done: $0) }
     }
 
     package func response(of id: EntryID) async throws(StoreFailure) -> StoredResponse? {
-        try await withCheckedContinuation { continuation in
-            response(of: id) { continuation.resume(returning: $0) }
-        }.get()
+        try await answer { response(of: id, done: $0) }
     }
 
     package func ticket(ofKey key: [UInt8]) async throws(StoreFailure) -> MarkedTicket? {
-        try await withCheckedContinuation { continuation in
-            ticket(ofKey: key) { continuation.resume(returning: $0) }
-        }.get()
+        try await answer { ticket(ofKey: key, done: $0) }
     }
 
     package func ids() async throws(StoreFailure) -> [EntryID] {
-        try await withCheckedContinuation { continuation in
-            ids { continuation.resume(returning: $0) }
-        }.get()
+        try await answer { ids(done: $0) }
     }
 
     package func removeEnded(before: Timestamp, limit: Int) async throws(StoreFailure) -> Int {
-        try await withCheckedContinuation { continuation in
-            removeEnded(before: before, limit: limit) { continuation.resume(returning: $0) }
-        }.get()
+        try await answer { removeEnded(before: before, limit: limit, done: $0) }
     }
 
     package func commit(_ changes: [StoreChange]) async throws(StoreFailure) -> [StoreResult] {
-        try await withCheckedContinuation { continuation in
-            commit(changes) { continuation.resume(returning: $0) }
-        }.get()
+        try await answer { commit(changes, done: $0) }
     }
 }
 

@@ -198,7 +198,7 @@ struct EngineTicketTests {
         #expect(await bench.engine.isSaved(id))
         #expect(try await store.record(of: id)?.state == .delivered)
         await bench.engine.unwatchTicket(id, number)
-        #expect(await bench.engine.saves.watchers.isEmpty)
+        #expect(await bench.engine.saver.watchers.isEmpty)
     }
 
     @Test func responseAfterTheEndIsHandedToTheStoreForRemoval() async throws {
@@ -212,7 +212,7 @@ struct EngineTicketTests {
         try await bench.waitUntilSaved(id)
         #expect(folder.files.isEmpty)
         #expect(try await store.record(of: id)?.state == .cancelled)
-        #expect(await bench.engine.saves.responses.isEmpty)
+        #expect(await bench.engine.saver.responses.isEmpty)
     }
 
     // MARK: From hold to ticket

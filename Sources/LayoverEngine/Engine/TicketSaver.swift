@@ -1,0 +1,289 @@
+import LayoverCore
+import Logging
+
+/// A change of a ticket in the store.
+typealias TicketChange = (EntryID, StoreChange)
+
+/// Changes of tickets on their way to the store.
+///
+/// A fact touches tickets; at its end each touched ticket becomes one change, which is handed to the store (`pending`). A
+/// change that the store refuses is kept (`refused`) and handed in again until it is saved. The engine commits the changes that this
+/// part returns, in their order, and reports the results to it.
+struct TicketSaver {
+    /// Pause before refused changes are handed in again. Default: 1 s.
+    private static let pauseMin: Duration = .seconds(1)
+    /// Longest pause before refused changes are handed in again. It doubles with each try after a failure of kind `corrupt`, `io` or
+    /// `other`: a damaged page does not recover, and each try costs the changes in its commit a second transaction. Default: 1 minute.
+    private static let pauseMax: Duration = .seconds(60)
+    /// Most tickets whose refused changes are handed in at once. Default: 1 000.
+    private static let catchUpCountMax = 1000
+
+    private let logger: Logger
+    private let naming: EntryNaming
+    /// How times on disk relate to those since boot.
+    var clock = TicketClock()
+
+    /// Tickets that the current fact has changed, each once, in order.
+    private(set) var touched: [EntryID] = []
+    private var touchedOnce: Set<EntryID> = []
+    /// Responses that are saved together with the end of their ticket.
+    private(set) var responses: [EntryID: StoredResponse] = [:]
+    /// Tickets whose idempotency key is forgotten together with their end: no client was ever told of them.
+    private var neverAnnounced: Set<EntryID> = []
+
+    /// Why the store refused the newest change. Nil: every change is saved.
+    private(set) var failure: StoreFailure?
+    private var pause = pauseMin
+    private var isPausing = false
+    /// Changes that the store refused, by ticket, the oldest first.
+    private var refused: [EntryID: [StoreChange]] = [:]
+    /// How many changes of a ticket are with the store.
+    private var pending: [EntryID: Int] = [:]
+    /// Called when a change of the ticket was saved, or was refused by the store.
+    var watchers = EntryCallbacks()
+
+    init(_ logger: Logger, naming: EntryNaming) {
+        self.logger = logger
+        self.naming = naming
+    }
+
+    // MARK: Changes
+
+    mutating func touch(_ id: EntryID) {
+        if touchedOnce.insert(id).inserted { touched.append(id) }
+    }
+
+    /// The response of a ticket, before the end of the ticket touches it.
+    mutating func responseCame(_ response: StoredResponse, of id: EntryID) { responses[id] = response }
+
+    /// No client was told of a live ticket.
+    mutating func ticketNeverAnnounced(_ id: EntryID) { neverAnnounced.insert(id) }
+
+    func isTouched(_ id: EntryID) -> Bool { touchedOnce.contains(id) }
+
+    /// The exchange of an entry is over. If that was the end of a ticket, it is about to be saved.
+    mutating func exchangeEnded(_ id: EntryID) {
+        if !isTouched(id) { neverAnnounced.remove(id) }
+    }
+
+    /// At the end of a fact: the changes of the tickets that it touched.
+    mutating func takeTouched(record: (EntryID) -> TicketRecord?) -> [TicketChange] {
+        guard !touched.isEmpty else { return [] }
+        var changes: [TicketChange] = []
+        for id in touched {
+            guard let record = record(id)?.shifted(by: clock) else { continue }
+            if let response = responses.removeValue(forKey: id) {
+                changes.append((id, .delivered(record, response)))
+            } else {
+                changes.append((id, .update(record)))
+            }
+            // In one commit with its end: there is no moment at which the ticket is final and still has its key.
+            if record.state.isFinal, neverAnnounced.remove(id) != nil { changes.append((id, .forgetKey(id))) }
+        }
+        touched = []
+        touchedOnce = []
+        return changes
+    }
+
+    /// What the cut-off attempt of an ended ticket proved. The row stays final.
+    ///
+    /// - Parameter record: Nil: there is no such ticket.
+    func lateEvidence(_ record: TicketRecord?) -> [TicketChange] {
+        guard let record, record.state.isFinal else { return [] }
+        return [(record.id, .lateEvidence(record.shifted(by: clock)))]
+    }
+
+    /// A response that came after the end of its entry. The store removes its file, because the row is final.
+    mutating func lateResponse(_ response: StoredResponse, of id: EntryID, _ record: TicketRecord?) -> [TicketChange] {
+        responses[id] = nil
+        guard let record, record.state.isFinal else { return [] }
+        return [(id, .delivered(record.shifted(by: clock), response))]
+    }
+
+    // MARK: With the store
+
+    /// Tickets whose newest change the store refused.
+    var unsavedCount: Int { refused.count }
+
+    func isPending(_ id: EntryID) -> Bool { pending[id] != nil }
+
+    /// Whether all that was changed about a ticket is on disk.
+    func isSaved(_ id: EntryID) -> Bool { !isPending(id) && refused[id] == nil }
+
+    /// Changes are about to be committed.
+    ///
+    /// - Returns: All that is to be committed for them: refused changes go first, as the store ignores a change with an older revision.
+    mutating func handed(_ new: [TicketChange]) -> [TicketChange] {
+        var changes: [TicketChange] = []
+        changes.reserveCapacity(new.count)
+        for (id, change) in new {
+            changes += takeRefused(of: id)
+            changes.append((id, change))
+        }
+        count(changes)
+        return changes
+    }
+
+    /// The refused changes of a ticket, which are about to be committed before its start record.
+    mutating func handedBeforeStart(of id: EntryID) -> [TicketChange] {
+        let changes = takeRefused(of: id)
+        count(changes)
+        return changes
+    }
+
+    private mutating func count(_ changes: [TicketChange]) {
+        for (id, _) in changes { pending[id, default: 0] += 1 }
+    }
+
+    /// What follows from the result of a commit.
+    struct Finished {
+        /// Tickets that have ended, and whose long URL is on disk now.
+        var urlsStored: [EntryID] = []
+        /// Refused changes that are to be committed now, ticket by ticket.
+        var again: [[TicketChange]] = []
+        /// The pause after which `pauseEnded` is called. Nil: none begins.
+        var pause: Duration?
+    }
+
+    /// The store has taken or refused changes.
+    mutating func finished(_ changes: [TicketChange], _ result: Result<[StoreResult], StoreFailure>) -> Finished {
+        for (id, _) in changes {
+            let count = (pending[id] ?? 1) - 1
+            pending[id] = count == 0 ? nil : count
+        }
+        var finished = Finished()
+        switch result {
+        case .success(let results):
+            for (index, (id, change)) in changes.enumerated() {
+                if results[index] == .stale {
+                    // The row does not take the change: it is newer, final or missing.
+                    logger.debug("no row for the change", metadata: ["ticket": "\(naming.shown(id))", "change": "\(change.name)"])
+                } else if change.hasLongURLOfEnded, isSaved(id) {
+                    finished.urlsStored.append(id)
+                }
+            }
+            if refused.isEmpty {
+                failure = nil
+                pause = Self.pauseMin
+            } else if pause == Self.pauseMin {
+                finished.again = takeRefused()
+            }
+        case .failure(let failure):
+            // The store itself logs the beginning and the end of a failure; this line comes once a second.
+            logger.debug("saving to the store failed; retrying", metadata: ["error": "\(failure)", "tickets": "\(changes.count)"])
+            self.failure = failure
+            for (id, change) in changes { keep(change, of: id) }
+            if !isPausing { finished.pause = pause }
+            isPausing = true
+        }
+        return finished
+    }
+
+    /// - Returns: The refused changes that are to be committed again.
+    mutating func pauseEnded() -> [[TicketChange]] {
+        isPausing = false
+        switch failure?.kind {
+        case .corrupt, .io, .other: pause = min(pause * 2, Self.pauseMax)
+        case .full, .readOnly, .locked, .closed, nil: pause = Self.pauseMin
+        }
+        return takeRefused()
+    }
+
+    /// Keeps a change that has to be handed in again.
+    private mutating func keep(_ change: StoreChange, of id: EntryID) {
+        // Of two updates the newer one contains the older; a response, or that it was dropped, is in no other change.
+        if case .update = change, case .update? = refused[id]?.last { refused[id]?.removeLast() }
+        refused[id, default: []].append(change)
+    }
+
+    private mutating func takeRefused(of id: EntryID) -> [TicketChange] {
+        (refused.removeValue(forKey: id) ?? []).map { (id, $0) }
+    }
+
+    /// One commit for each ticket: a change that the store never takes must not block the others.
+    private mutating func takeRefused() -> [[TicketChange]] {
+        // Sorted by id: the order of a dictionary must not be visible from outside.
+        let ids = refused.keys.prefix(Self.catchUpCountMax).sorted { $0.isBefore($1) }
+        return ids.map { id in
+            let changes = takeRefused(of: id)
+            count(changes)
+            return changes
+        }
+    }
+}
+
+/// Callbacks of those who wait for something about an entry, each under a number.
+struct EntryCallbacks {
+    private var callbacks: [EntryID: [Int: @Sendable () -> Void]] = [:]
+    private var lastNumber = 0
+
+    var isEmpty: Bool { callbacks.isEmpty }
+    /// In no order.
+    var ids: [EntryID] { Array(callbacks.keys) }
+
+    /// - Returns: The number under which the callback is removed.
+    mutating func add(_ callback: @escaping @Sendable () -> Void, for id: EntryID) -> Int {
+        lastNumber += 1
+        callbacks[id, default: [:]][lastNumber] = callback
+        return lastNumber
+    }
+
+    /// - Returns: The callback; nil: it was removed before.
+    @discardableResult
+    mutating func remove(_ number: Int, for id: EntryID) -> (@Sendable () -> Void)? {
+        defer { if callbacks[id]?.isEmpty == true { callbacks[id] = nil } }
+        return callbacks[id]?.removeValue(forKey: number)
+    }
+
+    /// In the order in which they were added.
+    func call(about id: EntryID) {
+        guard let added = callbacks[id] else { return }
+        for (_, callback) in added.sorted(by: { $0.key < $1.key }) { callback() }
+    }
+
+    /// As `call`, and removes them.
+    mutating func callOnce(about id: EntryID) {
+        call(about: id)
+        callbacks[id] = nil
+    }
+}
+
+/// How long ended tickets are kept, so that their clients find the response, and what the engine has done about it.
+struct TicketHistory {
+    /// How often the time is saved while no ticket is live. Default: 10 minutes.
+    private static let idleTimeInterval: Duration = .seconds(600)
+    /// Most tickets removed in one step, so that other changes do not wait long. Default: 500.
+    private static let step = 500
+
+    /// How long ended tickets are kept. Nil: not yet set.
+    var duration: Duration?
+    /// When the store was last told the time (`StoreChange.seen`).
+    private var timeSavedAt: Timestamp?
+    private var isRemovingOld = false
+
+    /// - Parameter isIdle: Whether no ticket is live.
+    /// - Returns: Whether the time is to be saved now.
+    mutating func savesTime(now: Timestamp, isIdle: Bool) -> Bool {
+        if isIdle, let timeSavedAt, now - timeSavedAt < Self.idleTimeInterval { return false }
+        timeSavedAt = now
+        return true
+    }
+
+    /// - Returns: False if a removal is under way.
+    mutating func beginRemoval() -> Bool {
+        guard !isRemovingOld else { return false }
+        isRemovingOld = true
+        return true
+    }
+
+    mutating func removalEnded() { isRemovingOld = false }
+
+    /// Removes tickets that ended before a measured time.
+    static func remove(endedBefore end: Timestamp, from store: any PendingStore, _ logger: Logger) async {
+        do throws(StoreFailure) {
+            while try await store.removeEnded(before: end, limit: step) > 0 {}
+        } catch {
+            logger.warning("cannot remove old tickets", metadata: ["error": "\(error)"])
+        }
+    }
+}
