@@ -1,8 +1,5 @@
-package import NIOCore
-
-#if canImport(Glibc)
 import Glibc
-#endif
+package import NIOCore
 
 /// Where a Unix socket is made before it is moved to its place, so that it has the wanted permissions from the first moment that it
 /// can be reached.

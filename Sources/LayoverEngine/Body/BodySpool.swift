@@ -1,3 +1,4 @@
+import Glibc
 package import NIOPosix
 import Synchronization
 
@@ -38,4 +39,53 @@ package final class BodySpool: Sendable {
 
     /// A body in a named file or in a row is gone.
     package func removedStored(_ count: Int) { release(count) }
+}
+
+/// Syncs a folder, so that the names in it are there after a power cut (fsync(2)).
+///
+/// The kernel reports an error of the disk to one sync, and the next one succeeds though the names from before are lost. So a
+/// sync counts only if none has failed since the name was made.
+final class FolderSync: Sendable {
+    let path: String
+    private let failures = Mutex(0)
+
+    init(path: String) { self.path = path }
+
+    /// Syncs that have failed so far. To be taken before a name is made.
+    var failureCount: Int { failures.withLock { $0 } }
+
+    /// - Parameter failureCount: What it was before the name was made.
+    /// - Returns: Whether the name is on disk. If not, errno tells why.
+    func sync(failureCount: Int) -> Bool {
+        failures.withLock { failures in
+            let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            guard descriptor >= 0 else { return false }
+            defer { close(descriptor) }
+            guard fsync(descriptor) == 0 else {
+                failures += 1
+                return false
+            }
+            guard failures == failureCount else {
+                errno = EIO
+                return false
+            }
+            return true
+        }
+    }
+}
+
+/// Why a body could not be kept in the spool.
+package enum SpoolFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// `limits.spoolTotal` is reached. Bytes.
+    case limit(Int)
+    /// The system said no, by its errno.
+    case system(Int32)
+
+    /// A complete sentence.
+    package var description: String {
+        switch self {
+        case .limit(let count): "The spool is full: limits.spoolTotal (\(count) bytes) is reached."
+        case .system(let code): "The spool could not be written (store.spool): \(String(cString: strerror(code)))."
+        }
+    }
 }

@@ -1,10 +1,7 @@
+import Glibc
 import NIOCore
 import NIOPosix
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#endif
 
 /// One body's file in the spool: opened at the first byte, gone with its last user.
 final class SpoolFile: Sendable {

@@ -1,6 +1,4 @@
-#if canImport(Glibc)
 import Glibc
-#endif
 
 /// An IPv4 or IPv6 address as 16 bytes; IPv4 stands in its IPv4-mapped form (RFC 4291 section 2.5.5.2).
 package struct NetworkAddress: Sendable, Hashable {
