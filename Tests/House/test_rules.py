@@ -4,7 +4,7 @@ import unittest
 
 from support import breaches
 
-from house import functions, imports, lines, machines, mutable_types, rooms, texts, words
+from house import functions, imports, lines, machines, mutable_types, ports, rooms, texts, words
 
 PACKAGE = 'targets: [.target(name: "A"), .target(\n name: "B"), .systemLibrary(name: "C"), .testTarget(name: "ATests")]'
 
@@ -138,6 +138,23 @@ class MachineTests(unittest.TestCase):
         self.assertIn("the list allows 1", self.said(text, {"LayoverCore.GateMachine": 1})[0])
         self.assertIn("it is 2: lower it", self.said(text, {"LayoverCore.GateMachine": 3})[0])
         self.assertIn("strike it", self.said("", {"LayoverCore.GateMachine": 2})[0])
+
+
+class PortTests(unittest.TestCase):
+    def said(self, text, target="LayoverProxy"):
+        return breaches(ports, {f"Sources/{target}/Port.swift": text})
+
+    def test_others_read_what_a_machine_stores_and_tell_it_nothing(self):
+        for told in ("exchange.machine.ended()", "_ = exchange?.machine.rules.mayBeSent(a)", "exchange.machine.rules.policy = new",
+                     "exchange.machine.rules.count += 1", "all.forEach { $0.machine.stopBegan() }"):
+            self.assertEqual(self.said(f"func a() {{\n {told}\n}}"), [
+                "Sources/LayoverProxy/Port.swift:2: only an exchange tells its machine facts: tell the exchange"], told)
+            self.assertEqual(self.said(told, target="LayoverCore"), [])
+
+    def test_an_exchange_tells_its_own(self):
+        for text in ("machine.ended()", "self.machine.ended()", "let a = exchange.machine.holdsKey", "f(exchange.machine.rules.counts)",
+                     "exchange.machine.holder == .client", "// exchange.machine.ended()"):
+            self.assertEqual(self.said(text), [], text)
 
 
 class RoomTests(unittest.TestCase):

@@ -6,32 +6,29 @@ import Retry
 /// parked one may go is decided by the `PendingSet`. Contract: section 2 of the semantics.
 package struct AttemptRules: Sendable {
     /// A reload of the configuration may give it another one.
-    package var policy: Policy
+    package internal(set) var policy: Policy
     package private(set) var counts: AttemptCounts
-    /// Whether the request is a ticket, which no client holds.
-    package var isTicket: Bool
 
     /// Whether the last attempt was made on a new connection because a kept-alive one had died.
-    package var hasTriedNewConnection = false
+    var hasTriedNewConnection = false
     /// Whether the attempt under way was given up on purpose, so that it can be made anew at once: the
     /// network changed while it was connecting, or a person set the mode `offline`.
-    package var isAbandoned = false
+    package internal(set) var isAbandoned = false
     /// Whether a person set the mode `offline` during the attempt under way.
-    package var isAbandonedByMode = false
+    package internal(set) var isAbandonedByMode = false
     /// Whether a person ended the attempt under way.
-    package var isAborted = false
+    var isAborted = false
     /// Whether the proxy is being stopped and cuts off what is under way. A ticket is left as the next process is to
     /// find it.
-    package var isStopping = false
+    var isStopping = false
     private var lastTrigger = AttemptTrigger.arrival
     /// Attempts before the count for the delay began.
     private var earlierCount = 0
 
     /// - Parameter counts: What was done for the request before.
-    package init(policy: Policy, counts: AttemptCounts = AttemptCounts(), isTicket: Bool = false) {
+    package init(policy: Policy, counts: AttemptCounts = AttemptCounts()) {
         self.policy = policy
         self.counts = counts
-        self.isTicket = isTicket
     }
 
     /// Attempts made so far.
@@ -101,8 +98,8 @@ package struct AttemptRules: Sendable {
         // mutant: evidence-forgotten
         if failure.evidence == .maybeApplied { counts.mayHaveBeenApplied = true }
         // mutant: thrown-away
-        if isStopping, isTicket { return leave(request, after: failure, delay: .zero, rule: .stopping) }
-        let isPassed = policy.mode == .pass && !isTicket
+        if isStopping, request.isTicket { return leave(request, after: failure, delay: .zero, rule: .stopping) }
+        let isPassed = policy.mode == .pass && !request.isTicket
         if isAborted, !isPassed, !isAbandonedByMode || failure.evidence != .neverSent {
             return verdictOnAbort(failure, sending: request, using: &generator)
         }
@@ -116,14 +113,14 @@ package struct AttemptRules: Sendable {
         if isAbandoned, failure.evidence == .neverSent, request.canBeSentFromTheStart {
             // Whatever it failed with says nothing: it was cut off by us, or on a network that is no more.
             // mutant: forced-and-lost
-            guard mayBeSent(request) else { return verdictOnRisk(failure) }
+            guard mayBeSent(request) else { return verdictOnRisk(request, failure) }
             return parkAfterAbandoning()
         }
-        if isTicket, failure.isOurOwn {
+        if request.isTicket, failure.isOurOwn {
             return leave(request, after: failure, delay: Self.ownTroubleDelay, rule: .ownTrouble)
         }
         // An administrator has to mend the configuration; nobody sends the request again meanwhile.
-        if isTicket, failure.kind == .parentProxyMisconfigured, failure.evidence == .neverSent {
+        if request.isTicket, failure.kind == .parentProxyMisconfigured, failure.evidence == .neverSent {
             let delay = policy.delay.delay(afterAttempt: delayCount, using: &generator)
             return leave(request, after: failure, delay: delay, rule: .ownTrouble)
         }
@@ -131,11 +128,11 @@ package struct AttemptRules: Sendable {
             return verdictOnRetriable(failure, sending: request, as: .portal, using: &generator)
         }
         guard policy.retryOn.contains(where: { $0.matches(failure) }) else {
-            let asks = isTicket && failure.evidence == .maybeApplied && policy.maybeAppliedRule(isTicket: true) == .ask
+            let asks = request.isTicket && failure.evidence == .maybeApplied && policy.maybeAppliedRule(isTicket: true) == .ask
             return asks ? ask(.maybeApplied, .onMaybeApplied, failure) : .fail(.notInRetryOn)
         }
         // A client is told at once that a name does not exist; a ticket waits, because the name may be created.
-        if failure.isNameUnknown, !network.isAway, !isTicket { return .fail(.nameUnknown) }
+        if failure.isNameUnknown, !network.isAway, !request.isTicket { return .fail(.nameUnknown) }
         return verdictOnRetriable(failure, sending: request, using: &generator)
     }
 
@@ -184,7 +181,7 @@ package struct AttemptRules: Sendable {
             return .fail(failure.evidence == .neverSent || request.mayBeSentTwice ? .bodyNotReplayable : .maybeApplied)
         }
         guard !mayBeSent(request) else { return nil }
-        return request.mayBeSentTwice ? .fail(.bodyNotReplayable) : verdictOnRisk(failure)
+        return request.mayBeSentTwice ? .fail(.bodyNotReplayable) : verdictOnRisk(request, failure)
     }
 
     private func verdictOnRetriable(
@@ -218,8 +215,8 @@ package struct AttemptRules: Sendable {
     }
 
     /// The verdict on a request that may have been applied, and must not act twice.
-    private func verdictOnRisk(_ failure: Failure) -> Verdict {
-        guard policy.maybeAppliedRule(isTicket: isTicket) == .ask else { return .fail(.maybeApplied) }
+    private func verdictOnRisk(_ request: RequestSummary, _ failure: Failure) -> Verdict {
+        guard policy.maybeAppliedRule(isTicket: request.isTicket) == .ask else { return .fail(.maybeApplied) }
         return ask(.maybeApplied, .onMaybeApplied, failure)
     }
 
@@ -233,12 +230,12 @@ package struct AttemptRules: Sendable {
     ) -> Verdict {
         let wait = response.retryAfter ?? .zero
         let isRetried = isConflict || policy.retryOn.contains { $0.matches(status: response.status) }
-        let mayRetry = policy.mode != .pass || isTicket
+        let mayRetry = policy.mode != .pass || request.isTicket
         if isRetried, mayRetry, request.isRepeatable, !response.forbidsRetry, wait <= policy.retryAfterMax, automaticLeft != 0 {
             let delay = policy.delay.delay(afterAttempt: delayCount, using: &generator)
             return .park(.init(delay: max(delay, wait), shutsGate: false, rule: .outcomeUnknown))
         }
-        guard policy.maybeAppliedRule(isTicket: isTicket) == .ask else { return .fail(.outcomeUnknown) }
+        guard policy.maybeAppliedRule(isTicket: request.isTicket) == .ask else { return .fail(.outcomeUnknown) }
         return .park(.init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .outcomeUnknown))
     }
 

@@ -198,7 +198,15 @@ extension ExchangeMachine {
         case none
     }
 
-    package func entryEnded(_ end: EntryEnd) -> EntryEndStep {
+    /// - Parameter hasBegunSending: Whether a byte of the attempt under way may have left.
+    package mutating func entryEnded(_ end: EntryEnd, hasBegunSending: Bool) -> EntryEndStep {
+        let step = step(after: end)
+        if step != .deliver, hasBegunSending { rules.wasCutOffSending() }
+        if step == .close || step == .breakOff { enter(.ended) }
+        return step
+    }
+
+    private func step(after end: EntryEnd) -> EntryEndStep {
         switch phase {
         // mutant: response-in-hand-lost
         case .offering where end == .draining: .deliver

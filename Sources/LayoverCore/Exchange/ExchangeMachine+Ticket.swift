@@ -188,6 +188,36 @@ extension ExchangeMachine {
         }
     }
 
+    /// What came of the ticket that was asked for before the store became the holder.
+    package enum AdoptionResult: Sendable, Hashable, CaseIterable {
+        case stored
+        /// The store has no ticket of it, and will have none.
+        case refused
+        /// Another ticket does the same, or this ticket is not possible. The client is gone, so nobody gets a response.
+        case pointless
+    }
+
+    package enum AdoptionStep: Sendable, Hashable {
+        /// The request waits in the store, and needs no exchange.
+        case rest
+        /// The exchange has ended. Others with its key must not wait for a ticket that there is not.
+        case tellOthers
+        case cancel
+        case none
+    }
+
+    package mutating func adoptionEnded(_ result: AdoptionResult) -> AdoptionStep {
+        switch result {
+        case .stored:
+            holder = .store(.stored)
+            return phase == .parked ? .rest : .none
+        case .refused:
+            holder = .store(.refused)
+            return phase == .ended ? .tellOthers : .none
+        case .pointless: return phase == .ended ? .tellOthers : .cancel
+        }
+    }
+
     // MARK: Others
 
     /// Others with the same key want a ticket of this request. If its attempt goes on without its client, the attempt becomes that of the

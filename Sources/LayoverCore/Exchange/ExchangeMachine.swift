@@ -7,9 +7,21 @@ package struct ExchangeMachine: Sendable {
     package enum Holder: Sendable, Hashable {
         /// The client reads the response as it comes: past the head there is no going back.
         case client
-        /// The request is a ticket. `isStored`: the store has the request already, so that its next attempt gets an exchange of its own.
-        case store(isStored: Bool)
+        /// The request is a ticket.
+        case store(Storing)
         case cache
+
+        var isStore: Bool { if case .store = self { true } else { false } }
+    }
+
+    /// How far the store has a request that is a ticket.
+    package enum Storing: Sendable, Hashable {
+        /// It is asked for the ticket, or will be.
+        case unstored
+        /// The store has the request, so that its next attempt gets an exchange of its own.
+        case stored
+        /// The store has not taken the ticket.
+        case refused
     }
 
     /// What follows an attempt that failed.
@@ -33,14 +45,6 @@ package struct ExchangeMachine: Sendable {
             case .park, .standIn, .fail: true
             }
         }
-    }
-
-    /// What follows a response.
-    package enum ResponseStep: Sendable, Hashable {
-        case deliver(Verdict)
-        /// The response is held back until the engine says whether another attempt may be made.
-        case offer(Failure, Verdict.Parking)
-        case standIn(StandInResponse, Failure)
     }
 
     /// What follows the response to a preflight.
@@ -67,6 +71,10 @@ package struct ExchangeMachine: Sendable {
         package var network: NetworkCondition
         package var now: Timestamp
         package var obstacle: Obstacle?
+        /// The request of a client that has closed its side; nil: there is no client, or it has not.
+        package var closedInput: Departure?
+        /// The part of the response that has come, if its rest can be asked for.
+        package var part: ResumableResponse?
 
         package init(request: RequestSummary, network: NetworkCondition, now: Timestamp, obstacle: Obstacle? = nil) {
             self.request = request
@@ -77,12 +85,12 @@ package struct ExchangeMachine: Sendable {
     }
 
     package private(set) var phase: ExchangePhase
-    package private(set) var holder: Holder
-    package var rules: AttemptRules
-    package var lastFailure: Failure?
+    package internal(set) var holder: Holder
+    package internal(set) var rules: AttemptRules
+    package internal(set) var lastFailure: Failure?
     package private(set) var timeline = AttemptTimeline()
     /// The response that broke off and is to go on; nil while none has.
-    @Boxed package var resumable: ResumableResponse? = nil
+    @Boxed package internal(set) var resumable: ResumableResponse? = nil
     /// The failure on which the verdict is to be made once all of the request has come.
     @Boxed private var awaited: Failure? = nil
     /// Bytes of the body that had come when the count of attempts began last.
@@ -103,7 +111,6 @@ package struct ExchangeMachine: Sendable {
         self.holder = holder
         self.rules = rules
         self.phase = phase
-        if case .store = holder { self.rules.isTicket = true }
         ticketMoment = ticket
     }
 
@@ -132,8 +139,8 @@ package struct ExchangeMachine: Sendable {
     /// The request is on its way to the store.
     package mutating func acceptanceBegan() { enter(.accepting) }
 
-    /// A response is kept in hand, because its body says what its status means.
-    package mutating func bodyIsAwaited() { enter(.offering) }
+    /// A response is kept in hand, until the engine or its body says what becomes of it.
+    package mutating func responseIsKeptBack() { enter(.offering) }
 
     /// The response goes to its recipient.
     package mutating func deliveryBegan() { enter(.delivering) }
@@ -145,25 +152,19 @@ package struct ExchangeMachine: Sendable {
         enter(isStored && resumable == nil ? .ended : .parked)
     }
 
-    private var isStored: Bool { holder == .store(isStored: true) }
+    private var isStored: Bool { holder == .store(.stored) }
 
     /// Nothing more is done for its recipient.
     package mutating func ended() { enter(.ended) }
 
     /// The store gets the response from now on. The attempt under way goes on.
-    ///
-    /// - Parameter isStored: Whether the store has the request already.
-    package mutating func becomeTicket(isStored: Bool) {
-        holder = .store(isStored: isStored)
-        rules.isTicket = true
+    package mutating func becomeTicket(_ storing: Storing) {
+        holder = .store(storing)
         if phase != .attempting, phase != .offering { phase = .parked }
     }
 
-    /// The store has taken the request of a ticket.
-    package mutating func ticketWasStored() { if case .store = holder { holder = .store(isStored: true) } }
-
-    /// The client has closed its side, and the request goes on without it: what the attempt came to is judged as for a ticket.
-    package mutating func wasLeftBehind() { rules.isTicket = true }
+    /// A reload has given the request another policy.
+    package mutating func policyChanged(to policy: Policy) { rules.policy = policy }
 
     // MARK: Attempts
 
@@ -212,6 +213,9 @@ package struct ExchangeMachine: Sendable {
     /// Notes who carries the attempt under way.
     package mutating func attemptGoes(by path: AttemptPath?) { timeline.goes(by: path) }
 
+    /// libcurl has sent the request again by itself within the attempt under way.
+    package mutating func sentAgain(_ count: Int) { rules.sentAgainWithinAttempt(count) }
+
     /// Writes the attempt that has ended into the timeline.
     package mutating func record(
         _ verdict: Verdict?, failure: Failure? = nil, status: Int? = nil, connection: ConnectionFacts? = nil, at now: Timestamp
@@ -228,9 +232,11 @@ package struct ExchangeMachine: Sendable {
         _ failure: Failure, in circumstances: Circumstances, using generator: inout some RandomNumberGenerator
     ) -> FailureStep {
         var failure = failure
+        let request = judged(circumstances)
         // Of the request itself nothing has left.
         if phase == .preflight { failure.evidence = .neverSent }
         let wasDelivering = phase == .delivering
+        if wasDelivering, resumable == nil { resumable = circumstances.part }
         if wasDelivering {
             // The store and the cache have not used it yet, so that all of it can be asked for, too. A client gets the rest.
             guard holder != .client || resumable != nil, circumstances.request.isRepeatable else {
@@ -250,8 +256,7 @@ package struct ExchangeMachine: Sendable {
         lastFailure = failure
         // An attempt that is made once more is made for the same reason.
         let trigger = timeline.begun?.trigger ?? .arrival
-        let verdict = rules.verdict(
-            on: failure, sending: circumstances.request, network: circumstances.network, using: &generator)
+        let verdict = rules.verdict(on: failure, sending: request, network: circumstances.network, using: &generator)
         // What is not asked for again is known as far as it came.
         if wasDelivering || holder == .client && resumable != nil, !verdict.sendsAgain {
             return breakOff(failure, at: circumstances.now)
@@ -273,6 +278,14 @@ package struct ExchangeMachine: Sendable {
         case .fail(let reason): return .fail(failure, reason)
         case .deliver: return .breakOff(failure)
         }
+    }
+
+    /// The request as the rules judge it. If its client has closed its side and the request goes on without it, the attempt is judged
+    /// as that of a ticket.
+    func judged(_ circumstances: Circumstances) -> RequestSummary {
+        var request = circumstances.request
+        request.isTicket = holder.isStore || circumstances.closedInput.map(isLeftBehind) == true
+        return request
     }
 
     /// Decides what follows the failure for which the rest of the request was waited for: all of it has come, or no more of it can be kept.
@@ -311,66 +324,75 @@ package struct ExchangeMachine: Sendable {
         return Verdict.Parking(delay: Self.storeDelay, shutsGate: false, rule: .store)
     }
 
-    /// A person ends the attempt whose request is being read.
-    package mutating func abortedWhileLoading() { if phase == .loading { rules.isAborted = true } }
+    /// The request must not be sent now, so nothing of its response is kept.
+    package mutating func sendingWasRefused() { resumable = nil }
+
+    // MARK: Starts and ends on purpose
+
+    /// Step of a request whose turn has come.
+    package enum StartStep: Sendable, Hashable {
+        case preflight(Preflight)
+        case attempt
+        case park(Failure, Verdict.Parking)
+        /// A reload has taken back that the request may be sent twice, and the engine had not heard of that yet.
+        case refuse
+    }
+
+    /// - Parameters:
+    ///   - isForced: Whether a person took the risk that it acts twice.
+    ///   - skipsPreflight: Whether no preflight is sent, whatever the policy says.
+    package mutating func turnCame(
+        isForced: Bool, isOffline: Bool, skipsPreflight: Bool, sending request: RequestSummary,
+        using generator: inout some RandomNumberGenerator
+    ) -> StartStep {
+        if isOffline { return offlineBeforeStart() }
+        if let step = abortedBeforeStart(using: &generator) { return step }
+        guard isForced || rules.mayBeSent(request) else { return .refuse }
+        rules.hasTriedNewConnection = false
+        guard let preflight = rules.policy.preflight, holder.isStore, !skipsPreflight else { return .attempt }
+        return .preflight(preflight)
+    }
+
+    /// Why an attempt is ended on purpose.
+    package enum Interruption: Sendable, Hashable {
+        /// A person aborted it.
+        case command
+        /// The network changed while it was connecting.
+        case networkChange
+        /// A person set the mode `offline` before anything was sent.
+        case modeWhileConnecting
+        /// A person set the mode `offline`, which cuts off what is under way. An attempt that has sent nothing waits.
+        case modeAtAnyTime
+    }
+
+    package mutating func attemptInterrupted(by cause: Interruption) {
+        switch cause {
+        case .command: rules.isAborted = true
+        case .networkChange: (rules.isAbandoned, rules.isAbandonedByMode) = (true, false)
+        case .modeWhileConnecting: (rules.isAbandoned, rules.isAbandonedByMode) = (true, true)
+        case .modeAtAnyTime: (rules.isAborted, rules.isAbandoned, rules.isAbandonedByMode) = (true, true, true)
+        }
+    }
+
+    /// The workers are about to be shut down.
+    package mutating func stopBegan() { rules.isStopping = true }
 
     /// The step after the abort of an attempt whose request was still being read.
     ///
     /// - Returns: Nil if nobody aborted the attempt.
-    package mutating func abortedBeforeStart(
-        using generator: inout some RandomNumberGenerator
-    ) -> (Failure, Verdict.Parking)? {
+    private mutating func abortedBeforeStart(using generator: inout some RandomNumberGenerator) -> StartStep? {
         guard phase == .loading, rules.isAborted else { return nil }
         var failure = Failure(phase: .resolving, kind: .proxyInternalResponse, evidence: .neverSent, message: "")
         failure.becomeAborted()
         lastFailure = failure
-        return (failure, rules.parkingAfterAbort(using: &generator))
+        return .park(failure, rules.parkingAfterAbort(using: &generator))
     }
 
     /// A person set the mode `offline` before it began: what it needs was still being read.
-    package mutating func offlineBeforeStart() -> (Failure, Verdict.Parking) {
+    private mutating func offlineBeforeStart() -> StartStep {
         let failure = Failure(
             phase: .resolving, kind: .proxyInternalResponse, evidence: .neverSent, message: "A person set the mode to offline.")
         lastFailure = failure
-        return (failure, Verdict.Parking(delay: .zero, shutsGate: false, rule: .offline))
-    }
-
-    // MARK: Responses
-
-    /// Whether the policy retries a status. Then `answered` is to be asked. The cache decides by itself what it does with any
-    /// status.
-    package func retries(status: Int) -> Bool {
-        holder != .cache && rules.policy.retryOn.match(status: status)
-    }
-
-    /// Decides what follows a response whose status is retried. Only an offered response is recorded here; the caller records the
-    /// others.
-    package mutating func answered(
-        _ response: ResponseSummary, sending request: RequestSummary, connection: ConnectionFacts?, at now: Timestamp,
-        using generator: inout some RandomNumberGenerator
-    ) -> ResponseStep {
-        let verdict = rules.verdict(on: response, sending: request, using: &generator)
-        let failure = Failure.answered(response.status, isMade: connection?.isMade == true)
-        switch verdict {
-        case .park(let parking):
-            enter(.offering)
-            lastFailure = failure
-            record(verdict, failure: failure, status: response.status, connection: connection, at: now)
-            return .offer(failure, parking)
-        case .standIn(let response):
-            lastFailure = failure
-            return .standIn(response, failure)
-        case .deliver, .fail, .againOnNewConnection:
-            return .deliver(verdict)
-        }
-    }
-}
-
-extension Failure {
-    /// A person ended the attempt. How far it got stays.
-    mutating func becomeAborted() {
-        // A response of our own, 502: the origin is not to blame.
-        kind = .proxyInternalResponse
-        message = "A person aborted the attempt."
+        return .park(failure, Verdict.Parking(delay: .zero, shutsGate: false, rule: .offline))
     }
 }

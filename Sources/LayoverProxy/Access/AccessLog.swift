@@ -80,12 +80,3 @@ extension ClientRecipient {
         record.failure = exchange.lastFailure
     }
 }
-
-extension Exchange {
-    /// Notes that the exchange has its place in the pending set.
-    func noteParked(as id: EntryID) {
-        guard loop.accessLog != nil, let record = client?.connection?.access else { return }
-        record.isParked = true
-        record.entry = loop.engine.naming.shown(id)
-    }
-}

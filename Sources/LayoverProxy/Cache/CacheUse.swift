@@ -8,7 +8,7 @@ import NIOCore
 final class CacheUse {
     private let cache: any ResponseCache
     /// Whether the policy lets the request be answered from the cache.
-    private let isReadable: Bool
+    let isReadable: Bool
     /// Takes the response that is being passed on.
     private var writer: (any ResponseWriter)?
 
@@ -34,10 +34,7 @@ final class CacheUse {
     // MARK: Reading
 
     /// Searches the cache before any attempt, for a client that accepts only a cached response.
-    ///
-    /// - Returns: False: the cache is not searched.
-    func serveOnlyIfCached(for exchange: Exchange) -> Bool {
-        guard isReadable, exchange.request.isOnlyIfCached, exchange.machine.cacheSearchBegan() else { return false }
+    func lookOnly(for exchange: Exchange) {
         // While the gate is shut, the request gets the same responses as requests without `only-if-cached`.
         let isAway = exchange.notice == .shut
         look(isAway ? .unreachable : .onlyIfCached, for: exchange) {
@@ -46,20 +43,10 @@ final class CacheUse {
                     status: 504, kind: "only_if_cached", detail: "The client asks for a cached response, and there is none.",
                     error: .httpRequestDenied))
         }
-        return true
     }
 
-    /// Searches the cache because the origin cannot be reached. An exchange searches the cache once at most.
-    ///
     /// - Parameter orElse: Called if no usable response is found.
-    /// - Returns: False: the cache is not searched.
-    func serveStale(for exchange: Exchange, orElse: @escaping () -> Void) -> Bool {
-        guard isReadable, exchange.client?.connection != nil, exchange.machine.cacheSearchBegan() else { return false }
-        look(.unreachable, for: exchange, orElse: orElse)
-        return true
-    }
-
-    private func look(_ occasion: CacheOccasion, for exchange: Exchange, orElse: @escaping () -> Void) {
+    func look(_ occasion: CacheOccasion, for exchange: Exchange, orElse: @escaping () -> Void) {
         // Called on the loop, where it came from.
         nonisolated(unsafe) let (orElse, use) = (orElse, self)
         cache.lookup(exchange.request.cacheRequest, occasion, now: exchange.loop.wallSeconds) { found in
@@ -71,8 +58,10 @@ final class CacheUse {
     }
 
     private func serve(_ cached: CachedResponse, _ occasion: CacheOccasion, for exchange: Exchange) {
-        guard let client = exchange.client, client.connection != nil else { return exchange.ended(as: .cancelled) }
-        exchange.machine.deliveryBegan()
+        exchange.give { client in give(cached, occasion, to: client, of: exchange) }
+    }
+
+    private func give(_ cached: CachedResponse, _ occasion: CacheOccasion, to client: ClientRecipient, of exchange: Exchange) {
         let identity = exchange.loop.rules.identity
         var fields = "Cache-Status: \(cached.cacheStatus(identity: identity))\r\n"
         // A fresh one, too, stands in for an origin that cannot be reached.

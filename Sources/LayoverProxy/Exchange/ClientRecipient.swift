@@ -34,9 +34,9 @@ final class ClientRecipient {
                 for: .client, AttemptRules(policy: plan.policy),
                 phase: .collecting(for: plan.isAcceptedAtOnce ? .ticket : .attempt), ticket: plan.ticketMoment),
             for: .client(self), route: plan.route, wish: plan.wish, hasIdempotencyKey: plan.hasIdempotencyKey, order: plan.order)
-        if let cache = loop.cache { exchange.cacheUse = CacheUse(cache, plan.request, plan.policy) }
+        if let cache = loop.cache { exchange.isPrepared(with: CacheUse(cache, plan.request, plan.policy)) }
         if let wish = plan.ticket {
-            exchange.conversion = TicketConversion(of: exchange, wish, base: connection.ownBase(for: head), plan.digest)
+            exchange.isPrepared(with: TicketConversion(of: exchange, wish, base: connection.ownBase(for: head), plan.digest))
         }
         self.exchange = exchange
         if plan.request.framing != .none { exchange.bodyIsCaptured(by: makeBody(for: exchange)) }
@@ -59,76 +59,28 @@ final class ClientRecipient {
         return head?.fields.string(.userAgent)
     }
 
-    // MARK: The first step
-
-    /// An attempt at once, unless something is to be read or looked for before.
-    func begin() {
-        guard let exchange else { return }
-        switch exchange.phase {
-        case .collecting(.ticket) where exchange.request.isAnnounced(over: loop.rules.body.byteCountMax):
-            bodyCannotBeKept(of: exchange)
-        case .collecting(.ticket): sendContinue(in: exchange.phase)
-        case .collecting where exchange.conversion?.readsBodyFirst() == true: sendContinue(in: exchange.phase)
-        case .collecting: exchange.findDuplicate()
-        // A request without a body may have come far already.
-        default: break
-        }
-    }
-
-    // MARK: The body
+    func begin() { exchange?.requestBegan() }
 
     private func makeBody(for exchange: Exchange) -> CapturedBody {
         var length: Int?
         if case .length(let count) = exchange.request.framing { length = count }
-        // All of it is kept although it must not be sent twice: a person may want to, or a limiter may refuse it.
-        let policy = exchange.machine.rules.policy
-        let isWanted =
-            policy.maybeAppliedRule() == .ask || policy.retriesRefused || exchange.conversion != nil
-            || exchange.machine.adoptsOnLeave(exchange.request.purpose, keepsTickets: loop.rules.keepsTickets)
         let loop = self.loop
         return CapturedBody(
-            // An origin may refuse the stream of HTTP/2 once all of it has left (RFC 9113 section 8.7).
-            length: length, mayBeSentTwice: exchange.request.mayBeSentTwice || isWanted || exchange.request.offersHTTP2,
-            limits: loop.rules.body,
-            spool: loop.spool,
+            length: length, mayBeSentTwice: exchange.keepsBody, limits: loop.rules.body, spool: loop.spool,
             clientResumed: { [weak exchange] in
                 loop.eventLoop.execute { [weak exchange] in exchange?.client?.connection?.resumeBody() }
             },
-            stuck: { [weak exchange] in
-                loop.eventLoop.execute { [weak exchange] in exchange.map { $0.client?.bodyIsStuck(of: $0) } }
-            })
+            stuck: { [weak exchange] in loop.eventLoop.execute { [weak exchange] in exchange?.bodyIsStuck() } })
     }
 
     /// How long after the disk has refused what waits it is tried again. Default: 5 s.
     static let roomPause: TimeAmount = .seconds(5)
 
-    /// Nothing reports that there is room again, so it is tried. A body over `limits.bodyMax` waits for the upstream alone.
-    private func bodyIsStuck(of exchange: Exchange) {
-        switch exchange.machine.bodyIsStuck(hasTokens: exchange.conversion?.isBodySuspect == true) {
-        case .refuse: return bodyCannotBeKept(of: exchange)
-        case .judge: return exchange.judgeCollected()
-        case .findDuplicate: exchange.findDuplicate()
-        case .wait: break
-        case .none: return
-        }
-        guard !isWaitingForRoom, !exchange.phase.isEnded, exchange.request.body?.keepingFailure != nil else { return }
+    func waitForRoom(of exchange: Exchange) {
+        guard !isWaitingForRoom else { return }
         isWaitingForRoom = true
         let bound = NIOLoopBound(WaitForRoom(client: self, exchange: exchange), eventLoop: loop.eventLoop)
         loop.eventLoop.scheduleTask(in: Self.roomPause) { bound.value.end() }
-    }
-
-    /// The request becomes no ticket, and nothing of it was sent.
-    func bodyCannotBeKept(of exchange: Exchange) {
-        let max = loop.rules.body.byteCountMax
-        let isOverMax = exchange.request.isAnnounced(over: max) || (exchange.request.body?.receivedByteCount ?? 0) > max
-        failUnsent(isOverMax ? .bodyOverMax(max) : Problem(notKept: exchange.conversion?.keptBody?.keepingFailure), of: exchange)
-    }
-
-    /// Nothing of it was ever sent, so one that waits for its outcome goes in its place.
-    func failUnsent(_ problem: Problem, of exchange: Exchange) {
-        exchange.keySearch?.end(nil)
-        exchange.request.body?.breakOff()
-        fail(problem, exchange)
     }
 
     /// Lets a client go on that waits for it, once (RFC 9110 section 10.1.1).
@@ -152,6 +104,26 @@ final class ClientRecipient {
     }
 }
 
+// MARK: - Responses of the proxy itself
+
+extension ClientRecipient {
+    /// Ends the exchange where the origin's response cannot be sent by HTTP/2 as it is: it is neither altered nor asked for again.
+    ///
+    /// - Returns: Whether it has ended.
+    func refuses(_ head: ResponseHead, of exchange: Exchange) -> Bool {
+        guard response.isStream, connection != nil, let field = HTTP2Fields.unsendable(in: head) else { return false }
+        exchange.forgetOffered()
+        exchange.run.cancel()
+        exchange.fail(.unsendable(field, status: head.status))
+        return true
+    }
+
+    func write(_ response: OwnResponse) {
+        guard let connection else { return loop.metrics.ownResponseCount.increment() }
+        connection.answer(response, to: facts, isComplete: !isReceivingRequest)
+    }
+}
+
 extension ClientRecipient: ConnectionExchange {
     var isDelivered: Bool { response.isDelivered }
 
@@ -170,22 +142,9 @@ extension ClientRecipient: ConnectionExchange {
             // A part of it was thrown away.
             exchange.request.body?.breakOff()
         } else {
-            exchange.trailers = trailers?.forwardedTrailers
-            exchange.request.body?.finish(trailers: exchange.trailers)
-            requestCompleted(exchange)
+            exchange.requestCompleted(trailers: trailers?.forwardedTrailers)
         }
         if exchange.phase.isEnded { connection?.exchangeFinished(keepsAlive: false) }
-    }
-
-    private func requestCompleted(_ exchange: Exchange) {
-        if exchange.conversion?.bodyIsRead() == true || exchange.keySearch?.requestCompleted() == true { return }
-        // What waits was told of while its body was still on the way. Told before it asks for a ticket.
-        if let entry = exchange.entry, let body = exchange.request.body {
-            loop.engine.post(
-                BodyCompleted(of: entry, byteCount: body.receivedByteCount, isReplayable: body.summary == .captured))
-        }
-        exchange.judgeCollected()
-        if let conversion = exchange.conversion, exchange.machine.isTicketDue { conversion.ask() }
     }
 
     func requestBroke(status: Int, detail: String) {

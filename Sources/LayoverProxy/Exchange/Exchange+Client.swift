@@ -18,6 +18,71 @@ extension Exchange {
         return departure
     }
 
+    // MARK: The request
+
+    /// An attempt at once, unless something is to be read or looked for before.
+    func requestBegan() {
+        switch phase {
+        case .collecting(.ticket) where request.isAnnounced(over: loop.rules.body.byteCountMax): bodyCannotBeKept()
+        case .collecting(.ticket): client?.sendContinue(in: phase)
+        case .collecting where isBodyReadFirst(): client?.sendContinue(in: phase)
+        case .collecting: findDuplicate()
+        // A request without a body may have come far already.
+        default: break
+        }
+    }
+
+    /// Whether all of the body is kept, also of a request that must not be sent twice: a person may want to, or a limiter may refuse it.
+    var keepsBody: Bool {
+        let policy = machine.rules.policy
+        // An origin may refuse the stream of HTTP/2 once all of it has left (RFC 9113 section 8.7).
+        return request.mayBeSentTwice || request.offersHTTP2 || policy.maybeAppliedRule() == .ask || policy.retriesRefused
+            || conversion != nil || machine.adoptsOnLeave(request.purpose, keepsTickets: loop.rules.keepsTickets)
+    }
+
+    /// - Parameter trailers: Those that are forwarded.
+    func requestCompleted(trailers: RequestFields?) {
+        isComplete(with: trailers)
+        if bodyIsRead() || isAnsweredByOutcome() { return }
+        // What waits was told of while its body was still on the way. Told before it asks for a ticket.
+        if let entry, let body = request.body {
+            loop.engine.post(
+                BodyCompleted(of: entry, byteCount: body.receivedByteCount, isReplayable: body.summary == .captured))
+        }
+        judgeCollected()
+        if machine.isTicketDue { askForTicket() }
+    }
+
+    /// The disk has no room for the body, or a limit does not let it be kept to its end. Nothing reports that there is room again, so it is
+    /// tried. A body over `limits.bodyMax` waits for the upstream alone.
+    func bodyIsStuck() {
+        guard let client else { return }
+        switch machine.bodyIsStuck(hasTokens: conversion?.isBodySuspect == true) {
+        case .refuse: return bodyCannotBeKept()
+        case .judge: return judgeCollected()
+        case .findDuplicate: findDuplicate()
+        case .wait: break
+        case .none: return
+        }
+        guard !phase.isEnded, request.body?.keepingFailure != nil else { return }
+        client.waitForRoom(of: self)
+    }
+
+    /// The request becomes no ticket, and nothing of it was sent.
+    func bodyCannotBeKept() {
+        let max = loop.rules.body.byteCountMax
+        let isOverMax = request.isAnnounced(over: max) || (request.body?.receivedByteCount ?? 0) > max
+        failUnsent(isOverMax ? .bodyOverMax(max) : Problem(notKept: conversion?.keptBody?.keepingFailure))
+    }
+
+    /// Nothing of it was ever sent, so one that waits for its outcome goes in its place.
+    func failUnsent(_ problem: Problem) {
+        guard client != nil else { return }
+        keySearch?.end(nil)
+        request.body?.breakOff()
+        fail(problem)
+    }
+
     // MARK: The client leaves
 
     /// The client's connection is gone, or is not used for it any more.
@@ -48,9 +113,8 @@ extension Exchange {
     }
 
     private func adopt() {
-        let conversion = TicketConversion.of(self)
-        conversion.ask()
-        conversion.convert(isStored: false)
+        askForTicket(by: anyConversion)
+        convert(.unstored)
     }
 
     /// The client has closed its side. One that waits has left.
@@ -77,12 +141,6 @@ extension Exchange {
         client.connection?.linger()
     }
 
-    /// Whether the client has closed its side while it could still be answered, and what is left of the request goes on without it.
-    var isLeftBehind: Bool {
-        guard let client, client.connection?.isInputClosed == true else { return false }
-        return machine.isLeftBehind(departure)
-    }
-
     /// A request that will never be complete is never sent again and never finished upstream.
     func requestBroke(_ problem: Problem) {
         request.body?.breakOff()
@@ -104,20 +162,16 @@ extension Exchange {
         // Those that asked for the same are told. The request was sent for them, too.
         if machine.isOverForClient { tellOthers(problem, wasSent: true) }
         if let id { leaveSet(id) }
-        let step = machine.entryEnded(end)
+        let step = machine.entryEnded(end, hasBegunSending: run.hasBegunSending)
         if step == .deliver { return deliverOffered() }
         forgetOffered()
-        if run.hasBegunSending { machine.rules.wasCutOffSending() }
         // mutant: cancel-goes-on
         run.cancel(evidenceFor: id)
         switch step {
         case .deliver, .none: break
-        case .close:
-            machine.ended()
-            close()
+        case .close: close()
         case .breakOff:
             request.body?.breakOff()
-            machine.ended()
             // mutant: silent-cancel
             client.response.breakOff()
         case .answer:
@@ -130,7 +184,7 @@ extension Exchange {
             case .draining: problem.retryAfter = retryAfter ?? .seconds(5)
             }
             problem.recall(machine.rules.counts)
-            client.answer(OwnResponse(problem, identity: loop.rules.identity), self)
+            answer(OwnResponse(problem, identity: loop.rules.identity))
         }
     }
 
@@ -155,7 +209,7 @@ extension Exchange {
         case .waitForStore, .waitForOutcome: return false
         // The attempt under way becomes that of the ticket, and the ticket tells what becomes of it.
         case .offerTicket:
-            conversion?.ask(isLast: true)
+            askForTicket(isLast: true)
             return false
         case .answer:
             answerCutOff()

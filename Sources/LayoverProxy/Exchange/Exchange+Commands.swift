@@ -4,6 +4,29 @@ import NIOCore
 
 /// The end of an exchange.
 extension Exchange {
+    /// Answers the client in place of the origin, and lets go of the connection. Only the first response of an exchange is written.
+    func answer(_ response: OwnResponse) {
+        guard let client, !phase.isEnded, !phase.isDelivering else { return }
+        machine.ended()
+        if machine.resumable == nil {
+            keySearch?.end(KeyOutcome(response))
+            client.write(response)
+        } else {
+            // Another response cannot follow the beginning of one.
+            client.response.breakOff()
+        }
+        loop.finalResponseGiven(client)
+    }
+
+    /// The store has the response to a ticket, or as much as is known of it.
+    func ticketDelivered(_ stored: StoredResponse, brokenBy failure: Failure? = nil) {
+        if machine.holder == .store(.refused) { responseIsNotKept() }
+        loop.metrics.countResponse(status: stored.status)
+        machine.ended()
+        if let entry { loop.engine.post(.ticketDelivered(entry, stored, failure, takeTally())) }
+        close()
+    }
+
     /// Tells the engine, if it knows this exchange.
     func ended(as state: EntryState, failure: Failure? = nil) {
         machine.ended()
@@ -37,24 +60,46 @@ extension Exchange {
         if reason == .pass, machine.rules.isAbandonedByMode, failure.evidence == .neverSent {
             // A request that cannot wait gets the answer of one that came a moment later.
             fail(.offline)
-        } else if let client {
-            client.fail(failure, reason, self)
+        } else if client != nil {
+            if failure.evidence == .maybeApplied { loop.engine.post(.mayHaveBeenApplied(request.origin, failure)) }
+            var problem = Problem(
+                failure, reason: reason, attemptCount: machine.rules.attemptCount, entry: entry.map(loop.engine.naming.shown),
+                bodyLoss: bodyLoss)
+            if failure.kind == .outcomeUnknown { problem.receivedStatus = machine.unknownStatus }
+            fail(problem)
         } else {
             ended(as: .failed, failure: failure)
         }
     }
 
-    func fail(_ problem: Problem) { client?.fail(problem, self) }
+    func fail(_ problem: Problem) {
+        guard client != nil else { return }
+        var problem = problem
+        if let entry { problem.entry = loop.engine.naming.shown(entry) }
+        problem.recall(machine.rules.counts)
+        answer(OwnResponse(problem, identity: loop.rules.identity))
+        ended(as: .failed, failure: lastFailure)
+    }
 
-    /// Answers the client in place of the origin.
+    private var bodyLoss: Problem.BodyLoss {
+        guard let body = request.body else { return .notKept }
+        if body.isTooLong { return .tooLong(max: loop.rules.body.byteCountMax) }
+        if let failure = body.keepingFailure { return .noRoom(failure) }
+        return body.summary == .lost ? .notKept : .incomplete
+    }
+
+    /// Answers the client with the response of a policy in place of the origin's.
     func standIn(_ response: StandInResponse, _ failure: Failure) {
-        if let client { client.standIn(response, self) } else { ended(as: .failed, failure: failure) }
+        answer(
+            OwnResponse(
+                response, lastFailure: lastFailure, attemptCount: machine.rules.attemptCount, identity: loop.rules.identity))
+        ended(as: .failed, failure: client == nil ? failure : lastFailure)
     }
 }
 
 extension Exchange: AcceptingExchange, KeyedExchange {
-    func acceptance(_ result: AcceptanceResult) { loop.eventLoop.execute { self.conversion?.accepted(result) } }
-    func keyDecided(_ decision: KeyDecision) { loop.eventLoop.execute { self.keySearch?.decided(decision) } }
+    func acceptance(_ result: AcceptanceResult) { loop.eventLoop.execute { self.ticketAnswered(result) } }
+    func keyDecided(_ decision: KeyDecision) { loop.eventLoop.execute { self.decided(decision) } }
 }
 
 extension Exchange: HeldExchange {
@@ -77,13 +122,13 @@ extension Exchange: HeldExchange {
         case .attempting, .preflight, .unattended,
             .delivering where store != nil:
             guard attempt != nil || run.handshake != nil else { return }
-            machine.rules.isAborted = true
+            machine.attemptInterrupted(by: .command)
             run.abort()
-        case .loading: machine.abortedWhileLoading()
+        case .loading: machine.attemptInterrupted(by: .command)
         case .offering where offered?.readsCode == true: judgeOffered()
         // The attempt has failed already, and the rest of the body is not waited for.
         case .collecting(for: .verdict):
-            machine.rules.isAborted = true
+            machine.attemptInterrupted(by: .command)
             judgeCollected()
         case .collecting, .searching, .accepting, .offering, .parked, .delivering, .ended: break
         }
@@ -98,8 +143,7 @@ extension Exchange: HeldExchange {
         guard attempt != nil, run.handshake == nil, phase == .attempting || phase == .preflight else { return }
         let isOffline = loop.network.isOffline
         if !isOffline, let client, machine.rules.policy.mode == .pass || client.connection?.isInputClosed != false { return }
-        machine.rules.isAbandoned = true
-        machine.rules.isAbandonedByMode = isOffline
+        machine.attemptInterrupted(by: isOffline ? .modeWhileConnecting : .networkChange)
         run.cancelIfConnecting()
     }
 
@@ -112,10 +156,8 @@ extension Exchange: HeldExchange {
         guard attempt != nil || run.handshake != nil else { return }
         switch phase {
         case .attempting, .preflight, .delivering, .unattended:
-            machine.rules.isAborted = true
             // An attempt that has sent nothing waits as with `freeze`.
-            machine.rules.isAbandoned = true
-            machine.rules.isAbandonedByMode = true
+            machine.attemptInterrupted(by: .modeAtAnyTime)
             run.abort()
         case .ended: run.abort()
         // The engine decides about a response in hand.
@@ -125,8 +167,7 @@ extension Exchange: HeldExchange {
 
     /// The connection was dialled at the moment when the mode was set to `offline`. Nothing was sent.
     func dialledWhileOffline() {
-        machine.rules.isAbandoned = true
-        machine.rules.isAbandonedByMode = true
+        machine.attemptInterrupted(by: .modeWhileConnecting)
         attemptFailed(.abortedByProxy)
     }
 
@@ -146,7 +187,7 @@ extension Exchange: HeldExchange {
     func lookForOthers() { loop.eventLoop.execute { self.findOthers() } }
 
     func offerTicket() {
-        loop.eventLoop.execute { if self.client != nil { TicketConversion.of(self).ask(isLast: true) } }
+        loop.eventLoop.execute { if self.client != nil { self.askForTicket(by: self.anyConversion, isLast: true) } }
     }
 
     func showBody(_ done: @escaping @Sendable (HeldBody?) -> Void) {
@@ -184,5 +225,5 @@ extension Exchange: HeldExchange {
     }
 
     /// The workers are about to be shut down.
-    func stop() { machine.rules.isStopping = true }
+    func stop() { machine.stopBegan() }
 }

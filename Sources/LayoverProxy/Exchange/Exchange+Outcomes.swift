@@ -4,24 +4,102 @@ import LayoverHTTP
 import LayoverOrigin
 import NIOCore
 
-/// What attempts come to, and what follows.
+/// The first step, and what attempts come to when no response is delivered.
 extension Exchange {
+    // MARK: The first step
+
+    /// The first attempt, or what comes in place of it.
+    func tryAtOnce() {
+        conversion?.startTimer()
+        if isServedOnlyIfCached() { return }
+        let arrival = ExchangeMachine.Arrival(
+            notice: notice, isInLane: order.lane != nil, areLanesUnknown: loop.rules.keepsLanesWaiting, isOffline: loop.network.isOffline)
+        // A call of the machine copies it.
+        let step = arrival.isUntroubled ? .attempt : machine.firstStep(arrival)
+        switch step {
+        case .attempt: startAttempt(.arrival)
+        case .countedAttempt:
+            run.countAsFresh(request.origin)
+            startAttempt(.arrival)
+        case .wait, .waitForOrigin:
+            serveStale {
+                self.park(nil, .init(delay: .zero, shutsGate: false))
+                if step == .waitForOrigin { self.originIsAway() }
+            }
+        case .failOffline: serveStale { self.fail(.offline) }
+        }
+    }
+
+    // MARK: Upstream events
+
+    func receive(_ event: UpstreamEvent, of attempt: UpstreamAttempt) {
+        // An attempt that is not ours any more. A connection must not leak, though.
+        guard attempt === self.attempt else { return run.receiveLate(event, of: attempt, in: self) }
+        switch event {
+        case .bodyWanted: client?.sendContinue(in: phase)
+        case .bodyUnwanted: client?.requestIsUnwanted()
+        case .interim(let head): client?.passOn(interim: head, in: phase)
+        case .head(let head, _) where phase.isPreflight: preflightAnswered(head)
+        case .head(let head, let sendings): received(head, sendings: sendings)
+        case .body, .endWithheld, .complete, .end, .failed:
+            if phase.isOffering { keepOffered(event) } else { receiveRest(event) }
+        case .dialled(let socket):
+            guard let client else { return socket.close() }
+            client.response.open(socket, of: self)
+        }
+    }
+
+    func receiveRest(_ event: UpstreamEvent) {
+        switch event {
+        case .body(let bytes) where machine.resumable != nil: receiveContinuation(bytes)
+        case .body(let bytes) where isUnread: receiveUnread(bytes)
+        case .body(let bytes): run.taken(recipient.receive(bytes, of: self))
+        case .endWithheld: client?.response.endIsWithheld()
+        case .complete where machine.resumable != nil: break
+        case .complete(let trailers): recipient.complete(trailers: trailers, of: self)
+        case .end where machine.resumable?.isComplete == false: attemptFailed(.partIsOver)
+        case .end(let trailers):
+            run.end()
+            recipient.finish(trailers: trailers, of: self)
+        case .failed where attempt?.isEndUnclosed == true && phase.isDelivering && recipient.takesUnclosedEnd(of: self):
+            run.end()
+            recipient.finishUnclosed(of: self)
+        case .failed(let failure): attemptFailed(failure)
+        case .bodyWanted, .bodyUnwanted, .interim, .head, .dialled: break
+        }
+    }
+
     // MARK: Failures
 
     func attemptFailed(_ failure: Failure) {
         run.end()
         guard !phase.isUnattended else {
-            let known = machine.unattendedFailed(failure, at: loop.engine.clock.now())
-            return ended(as: .cancelled, failure: known)
+            return ended(as: .cancelled, failure: machine.unattendedFailed(failure, at: loop.engine.clock.now()))
         }
         loop.metrics.failedAttemptCount.increment()
-        if isLeftBehind { machine.wasLeftBehind() }
-        if phase.isDelivering, machine.resumable == nil, store == nil || loop.mayKeepPart { machine.resumable = resumableResponse() }
-        let step = machine.attemptFailed(
-            failure,
-            in: .init(
-                request: summary, network: loop.network.condition, now: loop.engine.clock.now(), obstacle: obstacle(failure)),
-            using: &loop.generator)
+        var circumstances = circumstances(isOver: true)
+        circumstances.obstacle = obstacle(failure)
+        if phase.isDelivering, machine.resumable == nil, store == nil || loop.mayKeepPart { circumstances.part = resumableResponse() }
+        follow(machine.attemptFailed(failure, in: circumstances, using: &loop.generator), after: failure)
+    }
+
+    /// All of the request has come, or no more of it can be kept: decides what follows the failure before.
+    func judgeCollected() {
+        guard phase == .collecting(for: .verdict) else { return }
+        guard let step = machine.collected(in: circumstances(), using: &loop.generator) else { return }
+        if step.endsTheTry { serveStale { self.follow(step) } } else { follow(step) }
+    }
+
+    /// - Parameter isOver: Whether the attempt is over. Then it counts whether the client has closed its side.
+    func circumstances(isOver: Bool = false) -> ExchangeMachine.Circumstances {
+        var circumstances = ExchangeMachine.Circumstances(
+            request: summary, network: loop.network.condition, now: loop.engine.clock.now())
+        if isOver, client?.connection?.isInputClosed == true { circumstances.closedInput = departure }
+        return circumstances
+    }
+
+    /// What follows a failure. Where the origin cannot be reached, that may be a response from the cache.
+    private func follow(_ step: ExchangeMachine.FailureStep, after failure: Failure) {
         // The callback that says so may have come before the failure.
         if case .collect = step, request.body?.isStuck == true { return judgeCollected() }
         // Under mode `offline` as for a request that arrives then.
@@ -31,20 +109,6 @@ extension Exchange {
         } else {
             follow(step)
         }
-    }
-
-    /// All of the request has come, or no more of it can be kept: decides what follows the failure before.
-    func judgeCollected() {
-        guard phase == .collecting(for: .verdict) else { return }
-        let step = machine.collected(
-            in: .init(request: summary, network: loop.network.condition, now: loop.engine.clock.now()), using: &loop.generator)
-        guard let step else { return }
-        if step.endsTheTry { serveStale { self.follow(step) } } else { follow(step) }
-    }
-
-    /// Looks in the cache, once, because the origin cannot be reached.
-    func serveStale(orElse: @escaping () -> Void) {
-        if cacheUse?.serveStale(for: self, orElse: orElse) != true { orElse() }
     }
 
     private func obstacle(_ failure: Failure) -> ExchangeMachine.Obstacle? {
@@ -69,14 +133,7 @@ extension Exchange {
         }
     }
 
-    /// Nothing could be sent: the store, or the end of the proxy, is in the way.
-    func couldNotStart(_ failure: Failure = .stopping) {
-        switch recipient {
-        case .client: fail(.stopping)
-        case .store: park(failure, machine.couldNotStart(failure))
-        case .cache: ended(as: .cancelled)
-        }
-    }
+    // MARK: Starts that fail
 
     func preflightAnswered(_ head: ResponseHead) {
         guard !parentProxyRefused(head) else { return }
@@ -85,6 +142,15 @@ extension Exchange {
         case .send(let number): startAttempt(machine.timeline.begun?.trigger ?? .dueTime, counted: number)
         case .drop(let failure): ended(as: .cancelled, failure: failure)
         case .ask(let failure): refusedToSend(.rejected, failure)
+        }
+    }
+
+    /// Nothing could be sent: the store, or the end of the proxy, is in the way.
+    func couldNotStart(_ failure: Failure = .stopping) {
+        switch recipient {
+        case .client: fail(.stopping)
+        case .store: park(failure, machine.couldNotStart(failure))
+        case .cache: ended(as: .cancelled)
         }
     }
 
@@ -99,7 +165,7 @@ extension Exchange {
     func refusedToSend(_ reason: UndecidedReason, _ failure: Failure?) {
         guard let entry else { return }
         if store != nil {
-            machine.resumable = nil
+            machine.sendingWasRefused()
             recipient.discard()
             rest()
         }
@@ -115,7 +181,7 @@ extension Exchange {
         post(failure, parking)
         rest()
         client?.sendContinue(in: phase)
-        if failure != nil, parking.hadNoResponse || notice == .shut { conversion?.originIsAway() }
+        if failure != nil, parking.hadNoResponse || notice == .shut { originIsAway() }
     }
 
     /// Asks to join the set, or to wait on in it.
@@ -148,106 +214,10 @@ extension Exchange {
         if phase.isEnded { loop.closed(self) }
     }
 
-    // MARK: Responses
-
-    func received(_ head: ResponseHead, sendings: Int) {
-        if sendings > 1 { machine.rules.sentAgainWithinAttempt(sendings - 1) }
-        guard !parentProxyRefused(head) else { return }
-        if machine.resumable != nil, phase.isAttempting { return continued(by: head) }
-        // Before anybody keeps or passes on the head (RFC 9110 section 6.6.1).
-        let head = head.hasDate ? head : head.dated(by: loop.dateLine.bytes(at: loop.wallSeconds))
-        if phase.isUnattended {
-            if !leavesOutcomeUnknown(head) { answeredUnattended(head) }
-            return
-        }
-        guard !leavesOutcomeUnknown(head) else { return }
-        guard !phase.isAttempting || !retries(head) else { return }
-        originAnswered(.deliver(.answered), status: head.status)
-        if phase.isAttempting { deliver(head) }
-    }
-
-    /// True if the parent proxy has refused our credentials. Its 407 is not passed on, because the client would send its own credentials.
-    /// The 407 says nothing about the origin.
-    private func parentProxyRefused(_ head: ResponseHead) -> Bool {
-        guard head.status == 407, let failure = request.refusedCredentials(on: attempt?.connectionFacts) else { return false }
-        run.abortQuietly()
-        attemptFailed(failure)
-        return true
-    }
-
-    /// Whether the response is not to be passed on, or not yet.
-    private func retries(_ head: ResponseHead) -> Bool {
-        // The list first: a call of the machine copies it.
-        guard machine.rules.policy.retryOn.match(status: head.status), machine.retries(status: head.status) else { return false }
-        if let client, client.connection?.isInputClosed != false { return false }
-        let response = ResponseSummary(
-            status: head.status, retryAfter: head.retryAfter(now: loop.wallSeconds), forbidsRetry: head.forbidsRetry)
-        let step = machine.answered(
-            response, sending: summary, connection: attempt?.connectionFacts, at: loop.engine.clock.now(), using: &loop.generator)
-        switch step {
-        case .offer(let failure, let parking):
-            // The engine says what becomes of it: the set may be full, or the budget spent, and then the client gets what the
-            // origin said.
-            keepBack(OfferedResponse(head: head))
-            run.endFresh()
-            post(failure, parking)
-        case .standIn(let standIn, let failure):
-            tellPause(response)
-            originAnswered(.standIn(standIn), status: head.status)
-            run.cancel()
-            self.standIn(standIn, failure)
-        case .deliver(let verdict):
-            tellPause(response)
-            originAnswered(verdict, status: head.status)
-            deliver(head)
-        }
-        return true
-    }
-
-    /// This request does not wait, but others of its policy stay away from an origin that asks for it.
-    private func tellPause(_ response: ResponseSummary) {
-        guard let wait = machine.rules.pause(after: response) else { return }
-        loop.engine.post(OriginPaused(request.origin, for: machine.rules.policy, wait))
-    }
-
-    /// Reports a response to the engine. For a request without an entry only if its origin, or the network, was in trouble.
-    func originAnswered(_ verdict: Verdict, status: Int) {
-        if let entry {
-            record(verdict, status: status)
-            loop.engine.post(.answered(AttemptAnswered(entry, takeTally())))
-        } else {
-            tellOriginAnswered()
-        }
-    }
-
-    /// Evidence for other requests, where they wait for the origin or for the network.
-    func tellOriginAnswered() {
-        if notice != nil {
-            loop.engine.post(OriginAnswered(request.origin))
-            if let gate = request.parentProxy?.gate { loop.engine.post(OriginAnswered(gate)) }
-        } else if loop.network.condition.isDoubted, !request.origin.isLoopback {
-            loop.networkAnswered()
-        }
-    }
-
-    /// Passes the response in hand on after all.
-    func deliverOffered() {
-        guard phase.isOffering, let offered else { return }
-        if offered.readsCode { return judgeOffered() }
-        self.forgetOffered()
-        deliver(offered.head)
-        for event in offered.rest {
-            guard attempt != nil else { break }
-            receiveRest(event)
-        }
-        // Not within a batch of the worker, which would flush at its end.
-        client?.connection?.flushNow()
-        run.handshake?.readMore()
-    }
-
-    private func deliver(_ head: ResponseHead) {
-        if let client, client.refuses(head, of: self) { return }
-        machine.deliveryBegan()
-        recipient.begin(head, of: self)
+    /// Notes for the access log that the exchange has its place in the pending set.
+    func noteParked(as id: EntryID) {
+        guard loop.accessLog != nil, let record = client?.connection?.access else { return }
+        record.isParked = true
+        record.entry = loop.engine.naming.shown(id)
     }
 }

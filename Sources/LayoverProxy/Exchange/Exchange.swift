@@ -15,6 +15,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     let loop: ProxyLoop
     /// Without its body and its fields until they have been read from the store.
     private(set) var request: UpstreamRequest
+    /// Told of facts by methods of the exchange alone, each of which performs the step that follows (`scripts/house/ports.py`).
     var machine: ExchangeMachine
     private(set) var recipient: Recipient
     let run: AttemptRun
@@ -22,24 +23,24 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     private(set) var route: String?
     let wish: PolicyWish
     let hasIdempotencyKey: Bool
-    var order: OrderWish
+    private(set) var order: OrderWish
     let createdAt: Timestamp
     /// The trailers of the request, as they are forwarded.
-    var trailers: RequestFields?
+    private(set) var trailers: RequestFields?
     /// The exchange's place in the pending set, once it has one.
     private(set) var entry: EntryID?
     /// The response in hand while `offering`.
     private(set) var offered: OfferedResponse?
     /// Nil: the client takes no ticket.
-    var conversion: TicketConversion?
+    private(set) var conversion: TicketConversion?
     /// Nil where no other request with the same `Idempotency-Key` is looked for.
-    var keySearch: DuplicateKeySearch?
+    private(set) var keySearch: DuplicateKeySearch?
     /// Nil where the cache has nothing to do with it.
-    var cacheUse: CacheUse?
+    private(set) var cacheUse: CacheUse?
     /// Tickets only: the gate of the parent proxy that the engine planned with.
-    @Boxed var plannedParentProxyGate: Origin?
+    @Boxed private var plannedParentProxyGate: Origin?
     /// Not nil if a reload came during the first attempt: the gate of the parent proxy of that attempt.
-    @Boxed var firstParentProxyGate: Origin??
+    @Boxed private(set) var firstParentProxyGate: Origin??
     /// Whether no preflight is sent, whatever the policy says.
     private let skipsPreflight: Bool
 
@@ -73,38 +74,71 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
 
     // MARK: What it has
 
+    /// The request may be answered by the cache.
+    func isPrepared(with cacheUse: CacheUse?) { self.cacheUse = cacheUse }
+
+    /// The request may become a ticket.
+    func isPrepared(with conversion: TicketConversion) { self.conversion = conversion }
+
     /// The exchange has a place in the pending set from now on.
     func joined(as id: EntryID) { entry = id }
 
     func forgetEntry() { entry = nil }
 
     /// Keeps a response in hand while `offering`.
-    func keepBack(_ response: OfferedResponse) { offered = response }
+    func keepBack(_ response: OfferedResponse) {
+        machine.responseIsKeptBack()
+        offered = response
+    }
 
     func keepBack(_ event: UpstreamEvent) { offered?.rest.append(event) }
 
     func forgetOffered() { offered = nil }
 
-    /// The store gets the response from now on.
-    ///
-    /// - Parameter isStored: Whether the request is in the store already.
-    func becomeTicket(isStored: Bool) {
+    /// All of the request has come.
+    func isComplete(with trailers: RequestFields?) {
+        self.trailers = trailers
+        request.body?.finish(trailers: trailers)
+    }
+
+    /// Others with its key are looked for from now on.
+    func isSearched(by search: DuplicateKeySearch) { keySearch = search }
+
+    /// The conversion that its client asked for, or one for a client that asked for none.
+    var anyConversion: TicketConversion {
+        if let conversion { return conversion }
+        let new = TicketConversion(of: self, nil, base: "", nil)
+        conversion = new
+        return new
+    }
+
+    /// The store gets the response from now on. The attempt under way goes on.
+    func convert(_ storing: ExchangeMachine.Storing) {
+        guard entry != nil, client != nil else { return }
         recipient = .store(StoreRecipient())
-        machine.becomeTicket(isStored: isStored)
+        machine.becomeTicket(storing)
+        conversion?.stopTimers()
+        loop.opened(self)
     }
 
     /// The request of a ticket, with its body, has come from the store. A reload may have come while it was read.
-    func requestWasRead(_ request: UpstreamRequest) {
+    ///
+    /// - Parameter gate: The gate of the parent proxy that the engine planned with.
+    func requestWasRead(_ request: UpstreamRequest, plannedFor gate: Origin?) {
+        plannedParentProxyGate = gate
         self.request = request
         findRoute()
         self.request.mayBeSentTwice = summary.mayBeSentTwice
     }
 
-    /// Replaces the tokens in the head by the facts of tickets that they name. The body has its own replacement.
-    func tokensWereReplaced(in request: UpstreamRequest) {
+    /// Takes the head in which tokens are replaced by the facts of tickets that they name. The body has its own replacement.
+    ///
+    /// - Parameter parents: The tickets that the tokens need, which have to be done first.
+    func tokensWereReplaced(in request: UpstreamRequest, parents: [EntryID]) {
         let body = self.request.body
         self.request = request
         self.request.body = body
+        for parent in parents where !order.after.contains(parent) { order.after.append(parent) }
     }
 
     /// The wishes of its client are met as they are: the origin does not hear of them.
@@ -112,7 +146,11 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
 
     func bodyIsCaptured(by body: CapturedBody) { request.body = body }
 
-    func forgetBody() { request.body = nil }
+    /// The body is only to be compared, so nothing of it need be kept.
+    func dropBody() {
+        request.body?.breakOff()
+        request.body = nil
+    }
 
     /// Looks up the route after a reload. The attempt under way goes on; later ones use the new route.
     func reroute() {
@@ -129,7 +167,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         if entry == nil, firstParentProxyGate == nil { firstParentProxyGate = .some(request.parentProxy?.gate) }
         request.parentProxy = parentProxy
         route = found.route
-        machine.rules.policy = policy
+        machine.policyChanged(to: policy)
         request.mayBeSentTwice = summary.mayBeSentTwice
         // The engine finds the routes of tickets itself.
         guard let entry, store == nil else { return }
@@ -139,61 +177,21 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
                 isUnderWay: attempt != nil))
     }
 
-    // MARK: The first step
-
-    /// Looks for an equal request first, where the client gave a key.
-    func findDuplicate() {
-        guard let digest = conversion?.digest else { return tryAtOnce() }
-        machine.keySearchBegan()
-        let search = DuplicateKeySearch(of: self)
-        keySearch = search
-        search.begin(digest, isComplete: client?.isReceivingRequest != true)
-    }
-
-    /// The first attempt, or what comes in place of it.
-    func tryAtOnce() {
-        conversion?.startTimer()
-        if cacheUse?.serveOnlyIfCached(for: self) == true { return }
-        let arrival = ExchangeMachine.Arrival(
-            notice: notice, isInLane: order.lane != nil, areLanesUnknown: loop.rules.keepsLanesWaiting, isOffline: loop.network.isOffline)
-        // A call of the machine copies it.
-        let step = arrival.isUntroubled ? .attempt : machine.firstStep(arrival)
-        switch step {
-        case .attempt: startAttempt(.arrival)
-        case .countedAttempt:
-            run.countAsFresh(request.origin)
-            startAttempt(.arrival)
-        case .wait, .waitForOrigin:
-            serveStale {
-                self.park(nil, .init(delay: .zero, shutsGate: false))
-                if step == .waitForOrigin { self.conversion?.originIsAway() }
-            }
-        case .failOffline: serveStale { self.fail(.offline) }
-        }
-    }
-
     // MARK: Attempts
 
-    /// Begins the next attempt, unless a reload has taken back that the request may be sent twice, and the engine had not heard of
-    /// that yet.
+    /// Begins the next attempt, unless its request must not be sent now.
     func begin(_ trigger: AttemptTrigger, isForced: Bool) {
-        guard !loop.network.isOffline else {
-            // The request of a ticket was read from the store when the mode was set.
-            let (failure, parking) = machine.offlineBeforeStart()
-            return park(failure, parking)
-        }
-        if let (failure, parking) = machine.abortedBeforeStart(using: &loop.generator) { return park(failure, parking) }
-        guard isForced || machine.rules.mayBeSent(summary) else { return refuseToSend() }
-        machine.rules.hasTriedNewConnection = false
+        let step = machine.turnCame(
+            isForced: isForced, isOffline: loop.network.isOffline, skipsPreflight: skipsPreflight, sending: summary,
+            using: &loop.generator)
+        if case .park(let failure, let parking) = step { return park(failure, parking) }
+        if case .refuse = step { return refuseToSend() }
         if let entry, store != nil, request.parentProxy?.gate != plannedParentProxyGate {
             loop.engine.post(AttemptParentProxyChanged(entry, request.parentProxy?.gate))
         }
-        if let preflight = machine.rules.policy.preflight, store != nil, !skipsPreflight {
-            startPreflight(preflight, trigger)
-        } else {
-            // A kept-alive connection from before the trouble would prove nothing, and could hang.
-            startAttempt(trigger, onNewConnection: trigger == .canary)
-        }
+        if case .preflight(let preflight) = step { return startPreflight(preflight, trigger) }
+        // A kept-alive connection from before the trouble would prove nothing, and could hang.
+        startAttempt(trigger, onNewConnection: trigger == .canary)
     }
 
     /// - Parameter counted: The number under which the attempt was counted already; nil: it is counted now.
@@ -241,51 +239,18 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         machine.attemptGoes(by: attempt.path)
     }
 
-    // MARK: Upstream events
-
-    func receive(_ event: UpstreamEvent, of attempt: UpstreamAttempt) {
-        // An attempt that is not ours any more. A connection must not leak, though.
-        guard attempt === self.attempt else { return run.receiveLate(event, of: attempt, in: self) }
-        switch event {
-        case .bodyWanted: client?.sendContinue(in: phase)
-        case .bodyUnwanted: client?.requestIsUnwanted()
-        case .interim(let head): client?.passOn(interim: head, in: phase)
-        case .head(let head, _) where phase.isPreflight: preflightAnswered(head)
-        case .head(let head, let sendings): received(head, sendings: sendings)
-        case .body, .endWithheld, .complete, .end, .failed:
-            if phase.isOffering { keepOffered(event) } else { receiveRest(event) }
-        case .dialled(let socket):
-            guard let client else { return socket.close() }
-            client.response.open(socket, of: self)
-        }
-    }
-
-    func receiveRest(_ event: UpstreamEvent) {
-        switch event {
-        case .body(let bytes) where machine.resumable != nil: receiveContinuation(bytes)
-        case .body(let bytes) where isUnread: receiveUnread(bytes)
-        case .body(let bytes): run.taken(recipient.receive(bytes, of: self))
-        case .endWithheld: client?.response.endIsWithheld()
-        case .complete where machine.resumable != nil: break
-        case .complete(let trailers): recipient.complete(trailers: trailers, of: self)
-        case .end where machine.resumable?.isComplete == false: attemptFailed(.partIsOver)
-        case .end(let trailers):
-            run.end()
-            recipient.finish(trailers: trailers, of: self)
-        case .failed where attempt?.isEndUnclosed == true && phase.isDelivering && recipient.takesUnclosedEnd(of: self):
-            run.end()
-            recipient.finishUnclosed(of: self)
-        case .failed(let failure): attemptFailed(failure)
-        case .bodyWanted, .bodyUnwanted, .interim, .head, .dialled: break
-        }
-    }
-
-    // MARK: What is known of the attempts
-
     /// Writes the attempt that has ended into its timeline.
     func record(_ verdict: Verdict?, failure: Failure? = nil, status: Int? = nil) {
         machine.record(
             verdict, failure: failure, status: status, connection: attempt?.connectionFacts, at: loop.engine.clock.now())
+    }
+
+    /// What the engine is told of the attempts, each record once.
+    func takeTally() -> AttemptTally {
+        let body = summary.body
+        return AttemptTally(
+            machine.rules.counts, automaticLeft: machine.rules.automaticLeft,
+            isBodyReplayable: body == .none || body == .captured, records: machine.takeRecords(), resume: machine.resumable?.progress)
     }
 
     /// Facts of the request that the rules of attempts ask for.

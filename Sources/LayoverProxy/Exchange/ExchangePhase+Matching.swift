@@ -14,5 +14,5 @@ extension ExchangePhase {
 extension ExchangeMachine.Holder {
     var isCache: Bool { if case .cache = self { true } else { false } }
     /// Whether the store has the request.
-    var isStored: Bool { if case .store(isStored: true) = self { true } else { false } }
+    var isStored: Bool { if case .store(.stored) = self { true } else { false } }
 }

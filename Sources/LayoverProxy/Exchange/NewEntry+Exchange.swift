@@ -36,16 +36,6 @@ extension NewEntry {
     }
 }
 
-extension Exchange {
-    /// What the engine is told of the attempts, each record once.
-    func takeTally() -> AttemptTally {
-        let body = summary.body
-        return AttemptTally(
-            machine.rules.counts, automaticLeft: machine.rules.automaticLeft,
-            isBodyReplayable: body == .none || body == .captured, records: machine.takeRecords(), resume: machine.resumable?.progress)
-    }
-}
-
 extension Verdict.Parking {
     /// The parking of an entry that waits for nothing but the gate of its origin.
     static let atGate = Verdict.Parking(delay: .zero, shutsGate: false, rule: .gate)

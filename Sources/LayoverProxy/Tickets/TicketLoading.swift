@@ -20,10 +20,9 @@ struct TicketLoading {
                 purpose: .transfer, origin: replay.request.origin, method: replay.request.method, target: "", host: "", fields: [:],
                 mayBeSentTwice: false),
             ExchangeMachine(
-                for: .store(isStored: true), AttemptRules(policy: replay.policy, counts: replay.counts), phase: .loading),
+                for: .store(.stored), AttemptRules(policy: replay.policy, counts: replay.counts), phase: .loading),
             for: .store(StoreRecipient()), route: replay.route, wish: replay.ticket.wish,
             hasIdempotencyKey: replay.request.hasIdempotencyKey, entry: replay.id, skipsPreflight: replay.skipsPreflight)
-        exchange.plannedParentProxyGate = replay.parentProxyGate
         loop.opened(exchange)
     }
 
@@ -44,7 +43,7 @@ struct TicketLoading {
             guard let request = request(stored, body) else {
                 return exchange.ended(as: .failed, failure: .webhookGone)
             }
-            exchange.requestWasRead(request)
+            exchange.requestWasRead(request, plannedFor: replay.parentProxyGate)
             exchange.begin(replay.trigger, isForced: replay.isForced)
         case .unreadable(let failure):
             exchange.couldNotStart(failure)

@@ -45,8 +45,7 @@ extension ClientResponse {
         }
         exchange.run.endFresh()
         defer { exchange.run.end() }
-        exchange.originAnswered(.deliver(.answered), status: 200)
-        exchange.machine.deliveryBegan()
+        exchange.tunnelOpened(status: 200)
         connection.responds(200, from: .origin)
         // A response to CONNECT has no framing fields (RFC 9110 section 9.3.6).
         var head = ByteBuffer()
@@ -94,8 +93,7 @@ extension ClientResponse {
             channel.close(promise: nil)
             return exchange.ended(as: .cancelled)
         }
-        exchange.originAnswered(.deliver(.answered), status: head.status)
-        exchange.machine.deliveryBegan()
+        exchange.tunnelOpened(status: head.status)
         connection.responds(head.status, from: .origin)
         var out = facts.addresses?.rewriting(head.bytes) ?? head.bytes
         writeOwnFields(after: head, of: exchange, into: &out)

@@ -16,10 +16,12 @@ struct AbortVerdictTests {
         on failure: Failure, of method: String, isTicket: Bool, trigger: AttemptTrigger = .dueTime,
         _ change: (inout Policy) -> Void = { _ in }
     ) -> Verdict {
-        var rules = AttemptRules(policy: .fixture(change), isTicket: isTicket)
+        var rules = AttemptRules(policy: .fixture(change))
+        var request = RequestSummary(method: method, body: .captured)
+        request.isTicket = isTicket
         _ = rules.attemptStarted(trigger: trigger)
         rules.isAborted = true
-        return rules.verdict(on: failure, sending: RequestSummary(method: method, body: .captured), using: &generator)
+        return rules.verdict(on: failure, sending: request, using: &generator)
     }
 
     @Test(arguments: [true, false])
@@ -95,11 +97,53 @@ struct AbortVerdictTests {
         #expect(rules.verdict(on: .refused, sending: get, using: &generator) == .park(.init(delay: .seconds(1), shutsGate: true)))
     }
 
+    // MARK: Before the start
+
+    @Test mutating func requestThatIsStillBeingReadWaitsAfterAnAbort() {
+        var loading = ExchangeMachine(for: .store(.stored), AttemptRules(policy: .fixture { $0.preflight = Preflight() }), phase: .loading)
+        loading.attemptInterrupted(by: .command)
+        guard case .park(let failure, let parking) = turn(&loading) else {
+            Issue.record("the attempt begins")
+            return
+        }
+        #expect(parking.rule == .aborted && failure.evidence == .neverSent && loading.lastFailure == failure)
+        guard case .park(_, let offline) = turn(&loading, isOffline: true) else {
+            Issue.record("the attempt begins")
+            return
+        }
+        #expect(offline == .init(delay: .zero, shutsGate: false, rule: .offline))
+    }
+
+    @Test mutating func onlyATicketIsPrecededByAPreflight() {
+        for (holder, skips, step): (ExchangeMachine.Holder, Bool, ExchangeMachine.StartStep) in [
+            (.store(.stored), false, .preflight(Preflight())), (.store(.stored), true, .attempt), (.client, false, .attempt),
+            (.cache, false, .attempt),
+        ] {
+            var machine = ExchangeMachine(for: holder, AttemptRules(policy: .fixture { $0.preflight = Preflight() }), phase: .parked)
+            #expect(turn(&machine, skipsPreflight: skips) == step)
+        }
+    }
+
+    @Test mutating func requestThatMayNoLongerBeSentTwiceIsRefusedUnlessForced() {
+        let applied = AttemptCounts(all: 1, automatic: 1, mayHaveBeenApplied: true)
+        var machine = ExchangeMachine(for: .client, AttemptRules(policy: .fixture(), counts: applied), phase: .parked)
+        #expect(turn(&machine) == .refuse)
+        #expect(turn(&machine, isForced: true) == .attempt)
+    }
+
+    private mutating func turn(
+        _ machine: inout ExchangeMachine, isForced: Bool = false, isOffline: Bool = false, skipsPreflight: Bool = false
+    ) -> ExchangeMachine.StartStep {
+        machine.turnCame(
+            isForced: isForced, isOffline: isOffline, skipsPreflight: skipsPreflight,
+            sending: RequestSummary(method: "POST", body: .captured), using: &generator)
+    }
+
     /// The failure becomes an abort by a person, whatever its kind was; its evidence stays.
     @Test mutating func failureOfAnAbortedAttemptIsOurs() {
-        var machine = ExchangeMachine(for: .store(isStored: false), AttemptRules(policy: .fixture()), phase: .parked)
+        var machine = ExchangeMachine(for: .store(.unstored), AttemptRules(policy: .fixture()), phase: .parked)
         _ = machine.startAttempt(.dueTime, at: .at(.seconds(1)))
-        machine.rules.isAborted = true
+        machine.attemptInterrupted(by: .command)
         let step = machine.attemptFailed(
             .fixture(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied),
             in: .init(

@@ -43,21 +43,31 @@ struct ClientStepTests {
     // MARK: The end of the entry
 
     @Test(arguments: ExchangePhase.all) func endOfAnEntryReachesItsClientOnce(phase: ExchangePhase) {
-        let step = machine(phase).entryEnded(.cancelled(reason: nil))
+        var machine = machine(phase)
+        #expect(machine.isOverForClient == [.delivering, .unattended, .ended].contains(phase))
+        let step = machine.entryEnded(.cancelled(reason: nil), hasBegunSending: true)
+        #expect(machine.rules.counts.mayHaveBeenApplied)
+        // A client that is to be answered is, before its exchange ends.
+        #expect(machine.phase == (step == .answer ? phase : .ended))
         switch phase {
         case .delivering: #expect(step == .breakOff)
         case .unattended: #expect(step == .close)
         case .ended: #expect(step == .none)
         default: #expect(step == .answer)
         }
-        #expect(machine(phase).isOverForClient == (step != .answer))
     }
 
     /// A response in hand is better than a 503 about the stop of the proxy.
     @Test func responseInHandIsDeliveredWhenTheProxyStops() {
-        #expect(machine(.offering).entryEnded(.draining) == .deliver)
-        #expect(machine(.offering).entryEnded(.expired) == .answer)
-        #expect(machine(.parked).entryEnded(.draining) == .answer)
+        let cases: [(ExchangePhase, EntryEnd, ExchangeMachine.EntryEndStep)] = [
+            (.offering, .draining, .deliver), (.offering, .expired, .answer), (.parked, .draining, .answer),
+        ]
+        for (phase, end, expected) in cases {
+            var machine = machine(phase)
+            #expect(machine.entryEnded(end, hasBegunSending: true) == expected)
+            #expect(machine.phase == phase)
+            #expect(machine.rules.counts.mayHaveBeenApplied == (expected != .deliver), "the response says what became of it")
+        }
     }
 
     // MARK: The stop of the proxy

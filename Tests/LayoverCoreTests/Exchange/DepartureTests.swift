@@ -134,6 +134,29 @@ struct DepartureTests {
         #expect(begun.wouldWaitBehindClosedInput(departure(), after: .reset) == .breakOff(.reset))
     }
 
+    /// Its attempt is judged as that of a ticket, which it becomes, if it can be one.
+    @Test func failureBehindAClosedSideIsJudgedAsThatOfATicketWhereTheRequestGoesOn() {
+        let ticket = departure { $0.keepsTickets = true }
+        let unkept = departure { ($0.keepsTickets, $0.adoptionObstacle) = (true, .bodyNotKept) }
+        for (closedInput, isTicket): (ExchangeMachine.Departure?, Bool) in [(nil, false), (ticket, true), (unkept, false)] {
+            var circumstances = ExchangeMachine.Circumstances(
+                request: RequestSummary(method: "POST", body: .captured), network: .init(), now: .at(.seconds(1)))
+            circumstances.closedInput = closedInput
+            var machine = adopting(.attempting)
+            var generator = SeededGenerator(seed: 1)
+            let step = machine.attemptFailed(.reset, in: circumstances, using: &generator)
+            var unknown = adopting(.attempting)
+            let conflict = unknown.outcomeIsUnknown(
+                after: .init(status: 412), isConflict: false, connection: nil, in: circumstances, using: &generator)
+            switch (step, conflict) {
+            case (.park(_, let one), .park(_, let other)): #expect(isTicket && one.asks == .maybeApplied && other.asks == .maybeApplied)
+            case (.fail(_, .maybeApplied), .fail(_, .outcomeUnknown)): #expect(!isTicket)
+            default: Issue.record("\(step), \(conflict)")
+            }
+            #expect(machine.holder == .client, "it is the client's until the ticket is asked for")
+        }
+    }
+
     /// After the final head the outcome is known, whatever the method.
     @Test(arguments: ["GET", "POST", "PUT"]) func responseEndsUnlessOthersShareIt(method: String) {
         var alone = machine(.delivering)
@@ -166,7 +189,7 @@ struct DepartureTests {
         let now = Timestamp.at(.seconds(1))
         _ = machine.startAttempt(.arrival, at: now)
         _ = machine.clientLeft(departure())
-        machine.rules.isAborted = isAborted
+        if isAborted { machine.attemptInterrupted(by: .command) }
         let failure = machine.unattendedFailed(.reset, at: now)
         #expect(failure.evidence == .maybeApplied && machine.rules.counts.mayHaveBeenApplied)
         #expect(failure.kind == (isAborted ? .proxyInternalResponse : .connectionTerminated))

@@ -40,8 +40,8 @@ import Testing
     @Test func requestThatBecomesATicketKeepsItsAttempt() {
         for phase in ExchangePhase.all {
             var machine = machine(for: .client, phase)
-            machine.becomeTicket(isStored: false)
-            #expect(machine.holder == .store(isStored: false) && machine.rules.isTicket)
+            machine.becomeTicket(.unstored)
+            #expect(machine.holder == .store(.unstored))
             #expect(machine.phase == ([.attempting, .offering].contains(phase) ? phase : .parked))
         }
     }
@@ -81,7 +81,7 @@ import Testing
 
     // MARK: Answers that break off
 
-    @Test(arguments: [ExchangeMachine.Holder.client, .store(isStored: false), .cache])
+    @Test(arguments: [ExchangeMachine.Holder.client, .store(.unstored), .cache])
     mutating func brokenResponseIsRequestedAgainIfNoClientHasReadIt(holder: ExchangeMachine.Holder) {
         var machine = machine(for: holder)
         _ = machine.startAttempt(.dueTime, at: now)
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test mutating func unrepeatableRequestKeepsItsPartialResponse() {
-        var machine = machine(for: .store(isStored: false))
+        var machine = machine(for: .store(.unstored))
         _ = machine.startAttempt(.dueTime, at: now)
         machine.deliveryBegan()
         #expect(machine.attemptFailed(.reset, in: circumstances(post), using: &generator) == .breakOff(.reset))
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test mutating func brokenResponseIsNotRequestedAgainWithoutLimit() {
-        var machine = machine(for: .store(isStored: false)) { $0.automaticAttemptsMax = 1 }
+        var machine = machine(for: .store(.unstored)) { $0.automaticAttemptsMax = 1 }
         _ = machine.startAttempt(.dueTime, at: now)
         machine.deliveryBegan()
         let step = machine.attemptFailed(.reset, in: circumstances(get), using: &generator)
@@ -124,7 +124,7 @@ import Testing
     // MARK: Obstacles of our own
 
     @Test mutating func attemptWithoutAStartRecordIsNotCounted() {
-        var machine = machine(for: .store(isStored: false)) { $0.automaticAttemptsMax = 1 }
+        var machine = machine(for: .store(.unstored)) { $0.automaticAttemptsMax = 1 }
         _ = machine.startAttempt(.dueTime, at: now)
         let step = machine.attemptFailed(.refused, in: circumstances(post, .startNotRecorded), using: &generator)
         guard case .park(_, let parking) = step else {
@@ -137,7 +137,7 @@ import Testing
 
     @Test(arguments: [true, false])
     mutating func unreadableBodyMakesAnUnrepeatableTicketUndecided(isRepeatable: Bool) {
-        var machine = machine(for: .store(isStored: false))
+        var machine = machine(for: .store(.unstored))
         _ = machine.startAttempt(.dueTime, at: now)
         let request = isRepeatable ? RequestSummary(method: "PUT", body: .captured) : post
         let step = machine.attemptFailed(.reset, in: circumstances(request, .bodyUnreadable), using: &generator)
@@ -153,7 +153,7 @@ import Testing
 
     @Test(arguments: [200, 404, 412])
     mutating func aPreflightCountsAsTheAttempt(status: Int) {
-        var machine = machine(for: .store(isStored: false)) { $0.preflight = Preflight() }
+        var machine = machine(for: .store(.unstored)) { $0.preflight = Preflight() }
         #expect(machine.startPreflight(.dueTime, at: now) == 1)
         switch machine.preflightAnswered(status: status, at: now) {
         case .send(let number):
@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test mutating func aPreflightThatFailsHasSentNothing() {
-        var machine = machine(for: .store(isStored: false))
+        var machine = machine(for: .store(.unstored))
         _ = machine.startPreflight(.dueTime, at: now)
         let step = machine.attemptFailed(.reset, in: circumstances(post), using: &generator)
         guard case .park(let failure, let parking) = step else {

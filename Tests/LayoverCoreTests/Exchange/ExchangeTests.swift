@@ -121,8 +121,9 @@ struct ExchangeTests {
 
     /// Regression: a ticket that a person forced was thrown away as failed when the network changed meanwhile.
     @Test mutating func abandonedForcedAttemptIsUndecidedAgain() {
-        var exchange = AttemptRules(policy: .fixture(), isTicket: true)
-        let post = RequestSummary(method: "POST", body: .captured)
+        var exchange = AttemptRules(policy: .fixture())
+        var post = RequestSummary(method: "POST", body: .captured)
+        post.isTicket = true
         _ = exchange.attemptStarted(trigger: .dueTime)
         _ = exchange.verdict(on: .reset, sending: post, using: &generator)
         _ = exchange.attemptStarted(trigger: .admin)
@@ -138,7 +139,7 @@ struct ExchangeTests {
     @Test(arguments: [AttemptTrigger.arrival, .dueTime, .canary, .reachability, .predecessor, .admin])
     func attemptStoppedByTheStoreDoesNotCount(trigger: AttemptTrigger) {
         let before = AttemptCounts(all: 3, automatic: 2)
-        var exchange = AttemptRules(policy: .fixture { $0.automaticAttemptsMax = 4 }, counts: before, isTicket: true)
+        var exchange = AttemptRules(policy: .fixture { $0.automaticAttemptsMax = 4 }, counts: before)
         for _ in 0..<10 {
             #expect(exchange.attemptStarted(trigger: trigger) == 4)
             exchange.stoppedByStore(.neverSent)
@@ -149,7 +150,7 @@ struct ExchangeTests {
 
     /// The file of a body gave up in the middle of it: that one may have been applied, and counts.
     @Test func attemptSentBeforeTheStoreStoppedItCounts() {
-        var exchange = AttemptRules(policy: .fixture(), isTicket: true)
+        var exchange = AttemptRules(policy: .fixture())
         _ = exchange.attemptStarted(trigger: .dueTime)
         exchange.stoppedByStore(.maybeApplied)
         #expect(exchange.counts == AttemptCounts(all: 1, automatic: 1, mayHaveBeenApplied: true))
@@ -166,10 +167,11 @@ struct ExchangeTests {
             ("POST", aborted, left), ("POST", sent, asks), ("PUT", aborted, left), ("PUT", sent, left),
         ] {
             for mode in Policy.Mode.allCases {
-                var exchange = AttemptRules(policy: .fixture { $0.mode = mode }, isTicket: true)
+                var exchange = AttemptRules(policy: .fixture { $0.mode = mode })
                 exchange.isStopping = true
                 _ = exchange.attemptStarted(trigger: .dueTime)
-                let request = RequestSummary(method: method, body: .captured)
+                var request = RequestSummary(method: method, body: .captured)
+                request.isTicket = true
                 #expect(exchange.verdict(on: failure, sending: request, using: &generator) == verdict)
                 #expect(exchange.counts.automatic == (failure.evidence == .neverSent ? 0 : 1))
                 #expect(exchange.counts.mayHaveBeenApplied == (failure.evidence == .maybeApplied))
@@ -182,10 +184,12 @@ struct ExchangeTests {
     private mutating func verdict(on failure: Failure, of method: String, isTicket: Bool, _ change: (inout Policy) -> Void = { _ in })
         -> Verdict
     {
-        var exchange = AttemptRules(policy: .fixture { change(&$0) }, isTicket: isTicket)
+        var exchange = AttemptRules(policy: .fixture { change(&$0) })
+        var request = RequestSummary(method: method, body: .captured)
+        request.isTicket = isTicket
         _ = exchange.attemptStarted(trigger: .dueTime)
         defer { lastCounts = exchange.counts }
-        return exchange.verdict(on: failure, sending: RequestSummary(method: method, body: .captured), using: &generator)
+        return exchange.verdict(on: failure, sending: request, using: &generator)
     }
 
     /// Regression: a proxy that ran out of descriptors threw away every ticket that was due.

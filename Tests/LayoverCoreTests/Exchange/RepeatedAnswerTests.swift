@@ -16,7 +16,7 @@ struct RepeatedAnswerTests {
         appliedBefore: Bool = true, isTicket: Bool = false, attempts: Int = 2, change: (inout Policy) -> Void = { _ in }
     ) -> ExchangeMachine {
         ExchangeMachine(
-            for: isTicket ? .store(isStored: false) : .client,
+            for: isTicket ? .store(.unstored) : .client,
             AttemptRules(
                 policy: .fixture(change), counts: .init(all: attempts, automatic: attempts, mayHaveBeenApplied: appliedBefore)),
             phase: .attempting)
@@ -29,8 +29,8 @@ struct RepeatedAnswerTests {
         var machine = machine
         var generator = SeededGenerator(seed: 1)
         return machine.outcomeIsUnknown(
-            after: .init(status: status, retryAfter: retryAfter), isConflict: isConflict, sending: request, connection: nil,
-            at: .at(.zero), using: &generator)
+            after: .init(status: status, retryAfter: retryAfter), isConflict: isConflict, connection: nil,
+            in: .init(request: request, network: .init(), now: .at(.zero)), using: &generator)
     }
 
     // MARK: Which responses

@@ -115,7 +115,7 @@ struct TicketStepTests {
             let wants = machine.originWentAway()
             #expect(wants && machine.asksAgain)
         }
-        machine.becomeTicket(isStored: false)
+        machine.becomeTicket(.unstored)
         let wants = machine.originWentAway()
         #expect(!wants && !machine.asksAgain, "there is no client any more")
     }
@@ -151,7 +151,7 @@ struct TicketStepTests {
     @Test func adoptedRequestInDoubtIsNotAskedForAgain() {
         var machine = machine(.parked)
         _ = want(&machine)
-        machine.becomeTicket(isStored: false)
+        machine.becomeTicket(.unstored)
         machine.ticketWasAnswered(keepsBody: true, isInDoubt: true)
         #expect(want(&machine) == .none)
     }
@@ -162,6 +162,25 @@ struct TicketStepTests {
         var asked = machine(.parked)
         _ = want(&asked)
         #expect(asked.mayEndAsTicket, "the answer is on its way")
+    }
+
+    @Test(arguments: ExchangePhase.all) func storedTicketAtRestNeedsNoExchange(phase: ExchangePhase) {
+        for result in ExchangeMachine.AdoptionResult.allCases {
+            var machine = ExchangeMachine(for: .store(.unstored), AttemptRules(policy: .fixture()), phase: phase, ticket: .afterWait)
+            let step = machine.adoptionEnded(result)
+            switch result {
+            case .stored:
+                #expect(step == (phase == .parked ? .rest : .none))
+                #expect(machine.holder == .store(.stored))
+            case .refused:
+                #expect(step == (phase == .ended ? .tellOthers : .none))
+                #expect(machine.holder == .store(.refused))
+            case .pointless:
+                #expect(step == (phase == .ended ? .tellOthers : .cancel))
+                #expect(machine.holder == .store(.unstored))
+            }
+            #expect(machine.phase == phase)
+        }
     }
 
     // MARK: Others

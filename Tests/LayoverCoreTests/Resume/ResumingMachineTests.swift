@@ -49,7 +49,7 @@ import Testing
         return parking.delay
     }
 
-    @Test(arguments: [ExchangeMachine.Holder.client, .store(isStored: false), .cache])
+    @Test(arguments: [ExchangeMachine.Holder.client, .store(.unstored), .cache])
     mutating func attemptsAndDelayStartOverAfterEnoughProgress(holder: ExchangeMachine.Holder) throws {
         let min = ResumableResponse.progressMin
         var machine = try Self.machine(for: holder, done: 100)
@@ -71,7 +71,7 @@ import Testing
     /// Bytes that come a second time, because what had come was of no use, are no progress.
     @Test mutating func attemptsDoNotStartOverForTheSameBytes() throws {
         let done = ResumableResponse.progressMin + 1
-        var machine = try Self.machine(for: .store(isStored: false), done: done)
+        var machine = try Self.machine(for: .store(.unstored), done: done)
         breakAndBegin(&machine)
         #expect(machine.rules.counts.automatic == 2)
         #expect(machine.continued(by: ResumeFacts(status: 200), in: circumstances, using: &generator) == .replace)
@@ -87,7 +87,7 @@ import Testing
     enum Continuation: CaseIterable { case replaced, changed, notSatisfiable, tooLong }
 
     /// A client has read what came. Nobody has used what is on its way to the store or the cache.
-    @Test(arguments: [ExchangeMachine.Holder.client, .store(isStored: false), .cache], Continuation.allCases)
+    @Test(arguments: [ExchangeMachine.Holder.client, .store(.unstored), .cache], Continuation.allCases)
     mutating func invalidContinuationIsRefused(holder: ExchangeMachine.Holder, continuation: Continuation) throws {
         var machine = try Self.machine(for: holder, done: 100)
         breakAndBegin(&machine)
@@ -114,7 +114,7 @@ import Testing
 
     /// An origin that is away when the last attempt is made: the ticket fails as any other does.
     @Test mutating func ticketWithoutAttemptsLeftFailsAsAnyOther() throws {
-        var machine = try Self.machine(for: .store(isStored: false), done: 100) {
+        var machine = try Self.machine(for: .store(.unstored), done: 100) {
             $0.automaticAttemptsMax = 2
         }
         breakAndBegin(&machine)
@@ -126,7 +126,7 @@ import Testing
     /// An origin that is there but not well when the last attempt is made: its response counts, and never the part that came.
     @Test(arguments: [StandInChoice.none, .standIn], [nil, Duration.seconds(7200)])
     mutating func lastResponseOfABusyOriginReplacesThePart(standIn: StandInChoice, retryAfter: Duration?) throws {
-        var machine = try Self.machine(for: .store(isStored: false), done: 100) { policy in
+        var machine = try Self.machine(for: .store(.unstored), done: 100) { policy in
             policy.automaticAttemptsMax = retryAfter == nil ? 2 : nil
             if standIn == .standIn { policy.onExhausted = .standIn(.init(status: 200, fields: [], body: "")) }
         }
@@ -142,7 +142,7 @@ import Testing
     /// An invalid continuation at the last attempt: the ticket ends as its policy says, and is not delivered.
     @Test(arguments: [404, 416])
     mutating func ticketEndsAsExhaustedWhereTheLastResponseIsNotTheRest(status: Int) throws {
-        var machine = try Self.machine(for: .store(isStored: false), done: 100) {
+        var machine = try Self.machine(for: .store(.unstored), done: 100) {
             $0.automaticAttemptsMax = 2
         }
         breakAndBegin(&machine)
@@ -152,7 +152,7 @@ import Testing
             return
         }
         #expect(failure.kind == .httpResponseIncomplete)
-        machine = try Self.machine(for: .store(isStored: false), done: 100) { policy in
+        machine = try Self.machine(for: .store(.unstored), done: 100) { policy in
             policy.automaticAttemptsMax = 2
             policy.onExhausted = .standIn(.init(status: 200, fields: [], body: ""))
         }
@@ -183,7 +183,7 @@ import Testing
     }
 
     /// The connection broke when the last byte had come.
-    @Test(arguments: [ExchangeMachine.Holder.client, .store(isStored: false), .cache])
+    @Test(arguments: [ExchangeMachine.Holder.client, .store(.unstored), .cache])
     mutating func responseThatBreaksBehindItsLastByteIsWhole(holder: ExchangeMachine.Holder) throws {
         var machine = try Self.machine(for: holder, done: Self.total)
         #expect(machine.attemptFailed(.reset, in: circumstances, using: &generator) == .finish)

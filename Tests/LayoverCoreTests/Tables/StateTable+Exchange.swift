@@ -58,7 +58,7 @@ private struct ExchangeTrial {
         // A ticket that is accepted before any attempt has a client, which gets its 202 at once.
         let isAtOnce = phase == .collecting(for: .ticket) || phase == .accepting
         machine = ExchangeMachine(
-            for: isAtOnce ? .client : .store(isStored: false), AttemptRules(policy: policy), phase: phase,
+            for: isAtOnce ? .client : .store(.unstored), AttemptRules(policy: policy), phase: phase,
             ticket: isAtOnce ? .atOnce : .afterWait)
     }
 
@@ -66,8 +66,10 @@ private struct ExchangeTrial {
     mutating func meet(_ event: String) -> String? {
         switch event {
         case "aborted while loading" where machine.phase == .loading:
-            machine.abortedWhileLoading()
-            return machine.abortedBeforeStart(using: &generator) == nil ? nil : "park"
+            machine.attemptInterrupted(by: .command)
+            let step = machine.turnCame(
+                isForced: false, isOffline: false, skipsPreflight: false, sending: RequestSummary(method: "GET"), using: &generator)
+            return "\(step)".prefix { $0 != "(" }.description
         case "attempt starts" where may(.attempting): _ = machine.startAttempt(.dueTime, at: now)
         case "preflight starts" where may(.preflight): _ = machine.startPreflight(.dueTime, at: now)
         case "preflight wants it" where machine.phase == .preflight: return preflight(200)
@@ -114,7 +116,7 @@ private struct ExchangeTrial {
         case "client left, request unsent" where machine.phase == .delivering:
             return leave("POST") { $0.onlyNeedsRequestSent = true }
         case "entry ended":
-            let step = machine.entryEnded(.cancelled(reason: nil))
+            let step = machine.entryEnded(.cancelled(reason: nil), hasBegunSending: false)
             return step == .none ? nil : "\(step)"
         case "proxy stops":
             let step = machine.cutOff(departure("POST"))

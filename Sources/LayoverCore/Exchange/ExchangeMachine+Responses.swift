@@ -1,5 +1,44 @@
-/// Responses that do not stand for themselves: the rest of one that broke off, and those to a repetition that do not answer the request.
+/// Responses whose status is retried, and those that do not stand for themselves: the rest of one that broke off, and those to a
+/// repetition that do not answer the request.
 extension ExchangeMachine {
+    /// What follows a response.
+    package enum ResponseStep: Sendable, Hashable {
+        case deliver(Verdict)
+        /// The response is held back until the engine says whether another attempt may be made.
+        case offer(Failure, Verdict.Parking)
+        case standIn(StandInResponse, Failure)
+    }
+
+    /// Whether the policy retries a status. Then `answered` is to be asked. The cache decides by itself what it does with any
+    /// status.
+    package func retries(status: Int) -> Bool {
+        holder != .cache && rules.policy.retryOn.match(status: status)
+    }
+
+    /// Decides what follows a response whose status is retried. Only an offered response is recorded here; the caller records the
+    /// others.
+    package mutating func answered(
+        _ response: ResponseSummary, sending request: RequestSummary, connection: ConnectionFacts?, at now: Timestamp,
+        using generator: inout some RandomNumberGenerator
+    ) -> ResponseStep {
+        let verdict = rules.verdict(on: response, sending: request, using: &generator)
+        let failure = Failure.answered(response.status, isMade: connection?.isMade == true)
+        switch verdict {
+        case .park(let parking):
+            enter(.offering)
+            lastFailure = failure
+            record(verdict, failure: failure, status: response.status, connection: connection, at: now)
+            return .offer(failure, parking)
+        case .standIn(let response):
+            lastFailure = failure
+            return .standIn(response, failure)
+        case .deliver, .fail, .againOnNewConnection:
+            return .deliver(verdict)
+        }
+    }
+
+    // MARK: The rest of a response
+
     /// What follows the response to the request for the rest, or bytes of it that cannot be right.
     package enum ContinuationStep: Sendable, Hashable {
         case goOn
@@ -35,7 +74,7 @@ extension ExchangeMachine {
             var failure = Failure.answered(head.status)
             failure.evidence = .maybeApplied
             let verdict = rules.verdictOnContinuation(
-                failure, sending: circumstances.request, retryAfter: head.retryAfter, using: &generator)
+                failure, sending: judged(circumstances), retryAfter: head.retryAfter, using: &generator)
             // The rest is not asked for again, so the last response counts, as it does if no response had begun.
             if holder != .client, !verdict.sendsAgain {
                 forgetPart()
@@ -59,7 +98,7 @@ extension ExchangeMachine {
         guard holder != .client else { return breakOff(failure, at: circumstances.now) }
         forgetPart()
         let verdict = rules.verdictOnContinuation(
-            failure, sending: circumstances.request, retryAfter: nil, using: &generator)
+            failure, sending: judged(circumstances), retryAfter: nil, using: &generator)
         return follows(verdict, failure, nil, in: circumstances)
     }
 
@@ -103,16 +142,15 @@ extension ExchangeMachine {
     ///
     /// - Parameter isConflict: Whether the origin wants the request repeated (`ConflictCode`).
     package mutating func outcomeIsUnknown(
-        after response: ResponseSummary, isConflict: Bool, sending request: RequestSummary,
-        connection: ConnectionFacts?,
-        at now: Timestamp, using generator: inout some RandomNumberGenerator
+        after response: ResponseSummary, isConflict: Bool, connection: ConnectionFacts?, in circumstances: Circumstances,
+        using generator: inout some RandomNumberGenerator
     ) -> FailureStep {
         let failure = Failure.outcomeUnknown(status: response.status)
         let verdict = rules.verdict(
-            onUnknown: response, isConflict: isConflict, sending: request, using: &generator)
+            onUnknown: response, isConflict: isConflict, sending: judged(circumstances), using: &generator)
         lastFailure = failure
         unknownStatus = response.status
-        record(verdict, failure: failure, status: response.status, connection: connection, at: now)
+        record(verdict, failure: failure, status: response.status, connection: connection, at: circumstances.now)
         switch verdict {
         case .park(let parking): return .park(failure, parking)
         case .fail(let reason): return .fail(failure, reason)
@@ -122,6 +160,13 @@ extension ExchangeMachine {
 }
 
 extension Failure {
+    /// A person ended the attempt. How far it got stays.
+    mutating func becomeAborted() {
+        // A response of our own, 502: the origin is not to blame.
+        kind = .proxyInternalResponse
+        message = "A person aborted the attempt."
+    }
+
     /// The response to a repetition does not answer the request.
     package static func outcomeUnknown(status: Int) -> Failure {
         Failure(

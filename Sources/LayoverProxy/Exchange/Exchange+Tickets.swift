@@ -1,0 +1,318 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+
+/// How a request becomes a ticket, and how it stands among those with its `Idempotency-Key`. What follows the core decides
+/// (`ExchangeMachine+Ticket`, `KeySearch`).
+extension Exchange {
+    // MARK: The body
+
+    /// Whether the body is read to its end before the first attempt. False where it has no tokens, or is too long for a ticket anyway.
+    func isBodyReadFirst() -> Bool {
+        conversion?.mayHaveTokens == true
+            && machine.readsBodyFirst(
+                isComplete: client?.isReceivingRequest != true, isOverMax: request.isAnnounced(over: loop.rules.body.byteCountMax))
+    }
+
+    /// All of the body is there.
+    ///
+    /// - Returns: Whether the exchange goes on from here.
+    func bodyIsRead() -> Bool {
+        guard let conversion, let step = machine.bodyWasRead(hasTokens: conversion.isBodySuspect) else { return false }
+        switch step {
+        case .replaceTokens: conversion.replaceTokens()
+        case .chooseTicket:
+            if conversion.wish?.isWhenAway == true { removeHonouredPreferences() }
+            conversion.replaceTokens()
+        case .findDuplicate: findDuplicate()
+        case .none: break
+        }
+        return true
+    }
+
+    /// The tokens of a request that is to become a ticket are replaced. An equal request may be on its way already, of a client that waits
+    /// for the response first. The store is asked for the key too, before it takes the ticket: while it has one, others that come are
+    /// compared with that one.
+    func ticketIsPrepared() {
+        if conversion?.digest == nil { acceptAtOnce() } else { findDuplicate() }
+    }
+
+    private func acceptAtOnce() {
+        machine.acceptanceBegan()
+        conversion?.storeAtOnce()
+    }
+
+    // MARK: From hold to ticket
+
+    /// Asks the engine for a ticket, if its client takes one and the request can be one.
+    ///
+    /// - Parameter isLast: Whether its time on the connection is over, not only what its client wanted of it.
+    func askForTicket(isLast: Bool = false) {
+        if let conversion { askForTicket(by: conversion, isLast: isLast) }
+    }
+
+    func askForTicket(by conversion: TicketConversion, isLast: Bool = false) {
+        guard !machine.hasAskedForTicket else { return }
+        if machine.keyWaitEnded() {
+            keySearch?.waitEnded()
+            return
+        }
+        let step = machine.ticketIsWanted(
+            request.purpose, isComplete: client?.isReceivingRequest != true, keepsTickets: loop.rules.keepsTickets, isLast: isLast)
+        switch step {
+        case .ask: conversion.askEngine()
+        case .awaitRequest: client?.sendContinue(in: phase)
+        case .decline: declineTicket()
+        case .declineForNow: declineTicketForNow()
+        case .none: break
+        }
+    }
+
+    /// There was no response, or no attempt because the gate is shut.
+    func originIsAway() {
+        if conversion != nil, machine.originWentAway() { askForTicket() }
+    }
+
+    /// The disk does not take the body.
+    func ticketBodyWasNotKept() {
+        machine.ticketBodyWasNotKept()
+        declineTicketForNow()
+        answerIfCutOff()
+    }
+
+    private func declineTicketForNow() {
+        askForTicketLater()
+        declineTicket()
+    }
+
+    /// The client goes on waiting on its connection, and has its ticket once the store takes it.
+    private func askForTicketLater() {
+        if machine.asksAgain { conversion?.askAgainLater() }
+    }
+
+    private func declineTicket() {
+        if let entry { loop.engine.post(TicketImpossible(entry)) }
+    }
+
+    /// Others wait for what this request comes to, and one of them takes a ticket now.
+    private func othersWantTicket() {
+        guard conversion != nil else { return }
+        let isShared = client?.response.isSharing == true
+        let goesOn = machine.othersWantTicket(departure, isUnderWay: attempt != nil && !isShared)
+        askForTicket()
+        if goesOn { convert(.unstored) }
+    }
+
+    // MARK: The acceptance
+
+    /// The engine has answered.
+    func ticketAnswered(_ result: AcceptanceResult) {
+        guard let conversion else { return }
+        if result.abandonsBody { conversion.keptBody?.disown() }
+        machine.ticketWasAnswered(keepsBody: !result.abandonsBody, isInDoubt: result.isInDoubt)
+        if store != nil {
+            adoptionEnded(result)
+        } else if phase == .accepting {
+            acceptedAtOnce(result, conversion)
+        } else if phase.isPending {
+            accepted(result, conversion)
+        }
+        answerIfCutOff()
+    }
+
+    private func accepted(_ result: AcceptanceResult, _ conversion: TicketConversion) {
+        if let id = result.ticket { keySearch?.end(.ticket(id)) }
+        switch result {
+        case .accepted(let id, let standing):
+            guard let client else { return }
+            let response = conversion.response(id, standing)
+            if phase == .parked {
+                forgetEntry()
+                return answer(response)
+            }
+            convert(.stored)
+            client.write(response)
+            loop.finalResponseGiven(client)
+        case .duplicate(let id, let standing):
+            answer(conversion.response(id, standing))
+            run.cancel()
+            ended(as: .cancelled)
+        case .keyReused, .unknownParent:
+            guard let problem = Problem(result) else { return }
+            forgetOffered()
+            run.cancel()
+            fail(problem)
+        // The client keeps waiting, as long as it may. If it is unknown whether the ticket is on disk, the next insertion replaces
+        // the first one: a successful commit undoes the failed commits before it.
+        case .notStored, .refused: askForTicketLater()
+        case .draining, .gone: break
+        }
+    }
+
+    private func acceptedAtOnce(_ result: AcceptanceResult, _ conversion: TicketConversion) {
+        if let id = result.ticket { keySearch?.end(.ticket(id)) }
+        switch result {
+        case .accepted(let id, let standing): answer(conversion.response(id, standing))
+        case .duplicate(let id, _): conversion.answerAgain(id)
+        case .keyReused, .refused, .draining, .unknownParent, .notStored, .gone:
+            guard let problem = conversion.problem(result) else { return }
+            // If it is not known whether the ticket is in the store, that is the outcome of the others too.
+            if !result.abandonsBody { keySearch?.end(KeyOutcome(OwnResponse(problem, identity: loop.rules.identity))) }
+            failUnsent(problem)
+        }
+    }
+
+    /// What came of the ticket that was asked for before the store became the recipient.
+    private func adoptionEnded(_ result: AcceptanceResult) {
+        if let id = result.ticket { keySearch?.end(.ticket(id)) }
+        switch machine.adoptionEnded(result.adoption) {
+        case .rest: rest()
+        case .tellOthers: responseIsNotKept()
+        case .cancel:
+            forgetOffered()
+            run.cancel()
+            ended(as: .cancelled)
+        case .none: break
+        }
+    }
+
+    /// Ends the key search of a request whose response is not kept, because the request became no ticket. The others with its key get a
+    /// problem: the request must not be sent again for them.
+    func responseIsNotKept() {
+        keySearch?.end(KeyOutcome(OwnResponse(.responseNotKept, identity: loop.rules.identity)))
+    }
+
+    // MARK: Others with its key
+
+    /// Looks for an equal request first, where the client gave a key.
+    func findDuplicate() {
+        guard let digest = conversion?.digest else { return tryAtOnce() }
+        machine.keySearchBegan()
+        let search = DuplicateKeySearch(loop)
+        isSearched(by: search)
+        search.begin(
+            digest, isComplete: client?.isReceivingRequest != true, isInserted: machine.isAcceptedAtOnce, by: self)
+    }
+
+    /// The engine has decided which request with the key is sent.
+    func decided(_ decision: KeyDecision) {
+        guard let keySearch else { return }
+        defer { keySearch.kept = nil }
+        if case .offerTicket = decision {
+            if !machine.isAcceptedAtOnce { othersWantTicket() }
+            return
+        }
+        if case .shared = decision { return readOnForOthers() }
+        if case .unshared = decision { return othersLeft() }
+        guard phase == .searching(.duplicateKey) else { return }
+        let isInputClosed = client?.connection?.isInputClosed == true
+        switch decision {
+        case .go: follow(machine.keyIsFree(), keySearch)
+        case .join: follow(machine.keyIsTaken(.outcome, isInputClosed: isInputClosed), keySearch)
+        // An equal request may be a ticket already, so nothing is sent until the store can be searched.
+        case .waitForStore(let failure):
+            keySearch.storeFailure = failure
+            follow(machine.keyIsTaken(.store, isInputClosed: isInputClosed), keySearch)
+        case .storeUnknown(let failure): failSearch(.keyUnknown(failure))
+        case .outcome(let outcome, let payload):
+            keySearch.given = (outcome, payload)
+            follow(machine.outcomeCame(), keySearch)
+        case .reused: fail(.keyReused)
+        case .refused(let limit, let value): fail(.limit(limit, value))
+        case .offerTicket, .shared, .unshared: break
+        }
+    }
+
+    private func follow(_ step: KeySearch.Step, _ search: DuplicateKeySearch) {
+        if !machine.awaitsKey { search.stopTimer() }
+        switch step {
+        case .accept: acceptAtOnce()
+        case .attempt: tryAtOnce()
+        case .attemptAsTicket:
+            tryAtOnce()
+            askForTicket()
+        case .answerCutOff: answerIfCutOff()
+        case .wait:
+            conversion?.startTimer()
+            wait(search)
+        case .waitForTicket:
+            search.waitEnded()
+            wait(search)
+        case .leave:
+            // The exchange lets its client go.
+            let connection = client?.connection
+            clientLeft()
+            connection?.linger()
+        case .compare: compare()
+        case .none: break
+        }
+    }
+
+    private func wait(_ search: DuplicateKeySearch) {
+        // The wait needs a limit of its own: the request that is sent may have none, if its client has left or its response has no end.
+        search.startTimer(machine.rules.policy.holdMax) { [weak self] in self?.keyWaitIsOver() }
+        // Only the whole body shows whether the requests are equal.
+        client?.sendContinue(in: phase)
+    }
+
+    private func keyWaitIsOver() {
+        guard machine.awaitsKey else { return }
+        let storeFailure = machine.awaitsOutcome ? nil : keySearch?.storeFailure
+        failSearch(storeFailure.map { .keyUnknown($0) } ?? .equalRequestUnderWay)
+    }
+
+    /// Nothing of it was sent. This request may hold the key by now: the end of its wait is no outcome for the others.
+    private func failSearch(_ problem: Problem) {
+        keySearch?.end(nil)
+        fail(problem)
+    }
+
+    private func compare() {
+        conversion?.stopTimers()
+        dropBody()
+        client?.sendContinue(in: phase)
+        if client?.isReceivingRequest == true { client?.connection?.resumeBody() } else { useOutcome() }
+    }
+
+    /// The request is complete.
+    ///
+    /// - Returns: Whether the outcome of another one is used.
+    func isAnsweredByOutcome() -> Bool {
+        guard let keySearch else { return false }
+        if keySearch.given != nil {
+            useOutcome()
+            return true
+        }
+        if let digest = conversion?.digest { keySearch.completed(payload: digest.mark.payload) }
+        return false
+    }
+
+    /// The request is complete, and another one with its key has come to something.
+    private func useOutcome() {
+        guard machine.hasOutcome, let (outcome, payload) = keySearch?.given else { return }
+        guard conversion?.digest?.mark.payload == payload else { return fail(.keyReused) }
+        switch outcome {
+        case .ticket(let id): conversion?.answerAgain(id)
+        case .own(let status, let fields, let body): answer(OwnResponse(status: status, fields: fields, body: body))
+        case .answer(let shared) where shared.isBodyLost: fail(.responseNotKept)
+        case .answer(let shared):
+            give { client in
+                keySearch?.end(nil)
+                loop.finalResponseGiven(client)
+                client.response.give(shared)
+            }
+        }
+    }
+}
+
+extension AcceptanceResult {
+    /// What it means for a request whose client is gone.
+    fileprivate var adoption: ExchangeMachine.AdoptionResult {
+        switch self {
+        case .accepted: .stored
+        case .refused, .draining, .notStored, .gone: .refused
+        case .duplicate, .keyReused, .unknownParent: .pointless
+        }
+    }
+}

@@ -1,0 +1,17 @@
+"""The machine of an exchange is told facts by the exchange alone: recipients and others tell the exchange, which also performs the step
+that follows. The class is in several files, so its variable cannot be private to them.
+
+Others may read what the machine stores. A call or an assignment through another object is a breach.
+"""
+
+import re
+
+TARGET = "LayoverProxy"
+TOLD = re.compile(r"(?<![\w$])(?!self\b)[\w$]+[?!]?\.machine\.[\w.?]+\s*(?:\(|[-+*/]?=(?!=))")
+
+
+def breaches(tree):
+    for file in tree.sources:
+        if file.target == TARGET:
+            for match in TOLD.finditer(file.code):
+                yield file.name, file.line(match.start()), "only an exchange tells its machine facts: tell the exchange"
