@@ -72,11 +72,3 @@ package final class AccessLog {
         flush()
     }
 }
-
-extension ClientRecipient {
-    func describe(in record: AccessRecord) {
-        guard let exchange else { return }
-        record.attemptCount = exchange.machine.rules.attemptCount
-        record.failure = exchange.lastFailure
-    }
-}

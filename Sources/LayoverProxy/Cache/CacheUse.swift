@@ -66,7 +66,7 @@ final class CacheUse {
         var fields = "Cache-Status: \(cached.cacheStatus(identity: identity))\r\n"
         // A fresh one, too, stands in for an origin that cannot be reached.
         if cached.isStale || occasion == .unreachable {
-            let error = exchange.lastFailure?.kind.errorType ?? FailureKind.destinationUnavailable.rawValue
+            let error = exchange.machine.lastFailure?.kind.errorType ?? FailureKind.destinationUnavailable.rawValue
             fields += "Proxy-Status: \(identity); error=\(error); details=\"answered from the cache\"\r\n"
         }
         if cached.isStale { refresh(cached.refresh, for: exchange) }
@@ -86,7 +86,7 @@ final class CacheUse {
         request.framing = .none
         request.body = nil
         request.mayBeSentTwice = Repeatability(method: request.method).mayBeSentTwice
-        let failure = exchange.lastFailure
+        let failure = exchange.machine.lastFailure
         let refreshing = Exchange(
             loop: exchange.loop, request,
             ExchangeMachine(for: .cache, AttemptRules(policy: CacheRecipient.policy(exchange.machine.rules.policy))),

@@ -54,10 +54,10 @@ extension ClientConnection {
 
     private func openTunnel(_ head: RequestHead, _ plan: ForwardPlan, isConnected: Bool) {
         phase = .exchanging
-        let client = ClientRecipient(self, loop: loop, head: head, plan: plan, isConnected: isConnected)
-        exchange = client
-        client.finishedRequest(trailers: nil)
-        client.begin()
+        let exchange = Exchange(plan, head, of: self, isConnected: isConnected)
+        self.exchange = exchange
+        exchange.finishedRequest(trailers: nil)
+        exchange.requestBegan()
     }
 
     /// Forgets what was waited for.

@@ -59,11 +59,11 @@ extension ClientConnection {
             case .intercept(let plan):
                 peekBeforeTunnel(head, plan)
             case .forward(let plan):
-                let client = ClientRecipient(self, loop: loop, head: head, plan: plan)
-                exchange = client
+                let exchange = Exchange(plan, head, of: self)
+                self.exchange = exchange
                 // Without a body it is complete, and a response that comes at once need not close.
                 if !head.framing.hasBody, case .end? = try? decoder.next(&input) { finishRequest(nil) }
-                client.begin()
+                exchange.requestBegan()
             case .ticket(let question):
                 let exchange = TicketResource(connection: self, loop: loop, head: head, question: question)
                 self.exchange = exchange

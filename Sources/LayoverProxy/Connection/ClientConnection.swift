@@ -39,9 +39,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     var phase = Phase.idle
     var decoder: RequestDecoder
     var input = ByteBuffer()
-    var exchange: (any ConnectionExchange)? {
-        didSet { if exchange == nil { oldValue?.released() } }
-    }
+    var exchange: (any ConnectionExchange)?
     var addressCache = RequestAddressCache()
     var context: ChannelHandlerContext?
     /// Small writes gathered until the next flush.

@@ -20,8 +20,6 @@ protocol ConnectionExchange: AnyObject {
     func clientClosedInput()
     /// The client's connection is gone.
     func clientLeft()
-    /// The connection does not need it any more, and makes no other call.
-    func released()
     /// Fills in what the access log says of its attempts. Default: there were none.
     func describe(in record: AccessRecord)
     /// The configuration was read anew.
@@ -47,7 +45,6 @@ protocol ConnectionExchange: AnyObject {
 
 extension ConnectionExchange {
     var isDelivered: Bool { false }
-    func released() {}
     func describe(in record: AccessRecord) {}
     func endIfAddressIsGone() {}
     func wentOffline(cuts: Bool) {}

@@ -9,7 +9,7 @@ extension Exchange {
     /// What the core asks about a request whose client leaves.
     var departure: ExchangeMachine.Departure {
         var departure = ExchangeMachine.Departure(
-            purpose: request.purpose, method: request.method, isComplete: client?.isReceivingRequest != true,
+            purpose: request.purpose, method: request.method, isComplete: !isReceivingRequest,
             hasBegunSending: run.hasBegunSending)
         departure.mayBeShared = client?.response.isSharing == true
         departure.onlyNeedsRequestSent = client?.response.onlyNeedsRequestSent == true
@@ -32,17 +32,27 @@ extension Exchange {
         }
     }
 
+    func makeBody() -> CapturedBody {
+        var length: Int?
+        if case .length(let count) = request.framing { length = count }
+        let loop = self.loop
+        return CapturedBody(
+            length: length, mayBeSentTwice: keepsBody, limits: loop.rules.body, spool: loop.spool,
+            clientResumed: { [weak self] in
+                loop.eventLoop.execute { [weak self] in self?.client?.connection?.resumeBody() }
+            },
+            stuck: { [weak self] in loop.eventLoop.execute { [weak self] in self?.bodyIsStuck() } })
+    }
+
     /// Whether all of the body is kept, also of a request that must not be sent twice: a person may want to, or a limiter may refuse it.
-    var keepsBody: Bool {
+    private var keepsBody: Bool {
         let policy = machine.rules.policy
         // An origin may refuse the stream of HTTP/2 once all of it has left (RFC 9113 section 8.7).
         return request.mayBeSentTwice || request.offersHTTP2 || policy.maybeAppliedRule() == .ask || policy.retriesRefused
             || conversion != nil || machine.adoptsOnLeave(request.purpose, keepsTickets: loop.rules.keepsTickets)
     }
 
-    /// - Parameter trailers: Those that are forwarded.
-    func requestCompleted(trailers: RequestFields?) {
-        isComplete(with: trailers)
+    private func requestCompleted() {
         if bodyIsRead() || isAnsweredByOutcome() { return }
         // What waits was told of while its body was still on the way. Told before it asks for a ticket.
         if let entry, let body = request.body {
@@ -55,7 +65,7 @@ extension Exchange {
 
     /// The disk has no room for the body, or a limit does not let it be kept to its end. Nothing reports that there is room again, so it is
     /// tried. A body over `limits.bodyMax` waits for the upstream alone.
-    func bodyIsStuck() {
+    private func bodyIsStuck() {
         guard let client else { return }
         switch machine.bodyIsStuck(hasTokens: conversion?.isBodySuspect == true) {
         case .refuse: return bodyCannotBeKept()
@@ -89,8 +99,8 @@ extension Exchange {
     func clientLeft() {
         guard let client else { return }
         client.hasLeft()
-        loop.finalResponseGiven(client)
-        if client.isReceivingRequest { request.body?.breakOff() }
+        loop.finalResponseGiven(self)
+        if isReceivingRequest { request.body?.breakOff() }
         follow(machine.clientLeft(departure))
     }
 
@@ -142,7 +152,7 @@ extension Exchange {
     }
 
     /// A request that will never be complete is never sent again and never finished upstream.
-    func requestBroke(_ problem: Problem) {
+    private func requestBroke(_ problem: Problem) {
         request.body?.breakOff()
         run.cancel()
         if phase.isDelivering {
@@ -158,7 +168,7 @@ extension Exchange {
     /// The engine has taken the entry out of the set already.
     func entryEnded(_ end: EntryEnd, _ retryAfter: Duration?, for client: ClientRecipient) {
         let id = entry
-        var problem = Problem.ended(end, lastFailure: lastFailure)
+        var problem = Problem.ended(end, lastFailure: machine.lastFailure)
         // Those that asked for the same are told. The request was sent for them, too.
         if machine.isOverForClient { tellOthers(problem, wasSent: true) }
         if let id { leaveSet(id) }
@@ -219,9 +229,9 @@ extension Exchange {
 
     /// There is no ticket for it after all.
     func answerIfCutOff() {
-        guard machine.isLastWordDue, let client else { return }
+        guard machine.isLastWordDue, client != nil else { return }
         answerCutOff()
-        loop.finalResponseGiven(client)
+        loop.finalResponseGiven(self)
     }
 
     func answerCutOff() {
@@ -232,95 +242,68 @@ extension Exchange {
         request.body?.breakOff()
         fail(.cutOff(mayHaveBeenSent: mayHaveBeenSent))
     }
+}
 
-    // MARK: An attempt without a client
+extension Exchange: ConnectionExchange {
+    var isReceivingRequest: Bool { client?.isReceivingRequest == true }
+    var isDelivered: Bool { client?.response.isDelivered == true }
 
-    /// Becomes an entry, which gives the attempt an owner and a limit.
-    private func goOnUnattended(for limit: Duration) {
-        loop.opened(self)
-        if let entry { return loop.engine.post(AttemptBecameUnattended(entry, for: limit)) }
-        run.endFresh()
-        var new = NewEntry(of: self)
-        new.unattendedFor = limit
-        new.wantsTicket = false
-        joined(as: new.id)
-        noteParked(as: new.id)
-        run.show()
-        loop.engine.post(JoinedDuringAttempt(new), from: self)
+    func receivedBody(_ bytes: ByteBuffer) -> Bool {
+        // The rest of a request that was refused early is thrown away, so that its client gets to read the response.
+        guard let client, !phase.isEnded, !client.response.isRequestUnwanted else { return true }
+        client.sendsBody()
+        conversion?.read(bytes)
+        return request.body?.append(bytes) ?? true
     }
 
-    /// The client is gone, the response is here, and all of the request has come: the rest of the request goes to the origin.
-    private func sendRestUnattended(within limit: Duration) {
-        let wasFresh = entry == nil
-        // Of a response whose end is withheld the cache does not get the rest.
-        if client?.response.isDelivered != true { cacheUse?.discard() }
-        goOnUnattended(for: limit)
-        if wasFresh, let status = client?.response.status { originAnswered(.deliver(.answered), status: status) }
+    func finishedRequest(trailers: FieldBlock?) {
+        guard let client else { return }
+        client.response.isReceivingRequest = false
+        if client.response.isRequestUnwanted {
+            // A part of it was thrown away.
+            request.body?.breakOff()
+        } else {
+            bodyIsComplete(with: trailers?.forwardedTrailers)
+            requestCompleted()
+        }
+        if phase.isEnded { client.connection?.exchangeFinished(keepsAlive: false) }
     }
 
-    /// Those that wait for the response own it from now on. They take it as fast as it comes.
-    private func shareUnattended() {
-        loop.opened(self)
-        keySearch?.clientLeft()
-        if let response = client?.response { run.taken(response.tookBytes()) }
+    func requestBroke(status: Int, detail: String) {
+        requestBroke(Problem(status: status, kind: "malformed", detail: detail, error: .httpRequestError))
     }
 
-    /// Others wait for the rest of the response: it becomes an entry, which gives the attempt an owner and a limit.
-    func readOnForOthers() {
-        guard phase.isUnattended, client?.response.isSharing == true else { return }
-        let wasFresh = entry == nil
-        goOnUnattended(for: machine.rules.policy.unattendedMax)
-        if wasFresh, let status = client?.response.status { originAnswered(.deliver(.answered), status: status) }
+    func requestBodyStalled() {
+        requestBroke(
+            Problem(
+                status: 408, kind: "request_body_timeout",
+                detail: "No byte of the request body arrived within timeouts.requestBody.", error: .httpRequestError))
     }
 
-    /// The final head has come: the outcome is known. The body is read only where others with the same key wait for it, or where a part of
-    /// the request is still to be sent (decision 68).
-    func answeredUnattended(_ head: ResponseHead) {
-        originAnswered(.deliver(.answered), status: head.status)
-        client?.response.share(head, of: self)
-        if isUnread, isStillSending { return }
-        // mutant: unattended-body
-        if client?.response.isSharing == true { keySearch?.clientLeft() } else { endUnread() }
+    func clientTookBytes() {
+        run.handshake?.readMore()
+        if let client { run.taken(client.response.tookBytes()) }
     }
 
-    /// Whether nobody reads the response.
-    var isUnread: Bool { phase.isUnattended && client?.response.isSharing != true }
-
-    private var isStillSending: Bool { attempt?.progress.phase == .sending && client?.response.isRequestUnwanted != true }
-
-    /// Most bytes of an unwanted response that are read after its request was handed over. An earlier end would cut the request: libcurl
-    /// may still have its last 64 KiB. So a short response is read to its end. Default: 1 MiB.
-    private static let unreadByteCountMax = 1 << 20
-
-    /// A piece of a response that nobody reads, but whose request was still to be sent when it began.
-    func receiveUnread(_ bytes: ByteBuffer) {
-        run.taken(bytes.readableBytes)
-        guard !isStillSending else { return }
-        run.unreadByteCount += bytes.readableBytes
-        if run.unreadByteCount > Self.unreadByteCountMax { endUnread() }
+    func describe(in record: AccessRecord) {
+        record.attemptCount = machine.rules.attemptCount
+        record.failure = machine.lastFailure
     }
 
-    /// No other request waits for its outcome.
-    func othersLeft() {
-        guard phase.isUnattended else { return }
-        if client?.response.isSharing == true { return endUnread() }
-        if let entry { loop.engine.post(OthersLeft(entry)) }
-    }
+    func abandonIfFresh() { if entry == nil { abandonIfConnecting() } }
 
-    /// The time of the exchange without a client is over.
-    func findOthers() {
-        guard let entry else { return }
-        if machine.holdsKey, let keySearch { return keySearch.lookForOthers(of: entry) }
-        loop.engine.post(OthersLookedFor(entry, doWait: false))
-    }
+    func endIfAddressIsGone() { run.handshake?.endIfAddressIsGone() }
 
-    private func endUnread() {
-        run.cancel()
-        ended(as: .cancelled)
-    }
+    /// Nothing of one that waits for its key was ever sent, so that can be said.
+    func finalResponseIsOverdue() { if machine.awaitsKey { answerCutOff() } }
 }
 
 extension UpstreamRequest {
+    func isAnnounced(over max: Int) -> Bool {
+        if case .length(let count) = framing { return count > max }
+        return false
+    }
+
     /// Why the request cannot go on without its client. Nil: all of its body is kept for as many attempts as it takes.
     var adoptionObstacle: AdoptionObstacle? {
         guard let body else { return nil }

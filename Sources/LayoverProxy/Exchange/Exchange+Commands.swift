@@ -15,7 +15,7 @@ extension Exchange {
             // Another response cannot follow the beginning of one.
             client.response.breakOff()
         }
-        loop.finalResponseGiven(client)
+        loop.finalResponseGiven(self)
     }
 
     /// The store has the response to a ticket, or as much as is known of it.
@@ -78,7 +78,7 @@ extension Exchange {
         if let entry { problem.entry = loop.engine.naming.shown(entry) }
         problem.recall(machine.rules.counts)
         answer(OwnResponse(problem, identity: loop.rules.identity))
-        ended(as: .failed, failure: lastFailure)
+        ended(as: .failed, failure: machine.lastFailure)
     }
 
     private var bodyLoss: Problem.BodyLoss {
@@ -92,8 +92,8 @@ extension Exchange {
     func standIn(_ response: StandInResponse, _ failure: Failure) {
         answer(
             OwnResponse(
-                response, lastFailure: lastFailure, attemptCount: machine.rules.attemptCount, identity: loop.rules.identity))
-        ended(as: .failed, failure: client == nil ? failure : lastFailure)
+                response, lastFailure: machine.lastFailure, attemptCount: machine.rules.attemptCount, identity: loop.rules.identity))
+        ended(as: .failed, failure: client == nil ? failure : machine.lastFailure)
     }
 }
 

@@ -4,7 +4,7 @@ import LayoverHTTP
 import LayoverOrigin
 import NIOCore
 
-/// The first step, and what attempts come to when no response is delivered.
+/// The first step, what attempts come to when no response is delivered, and those that go on without a client.
 extension Exchange {
     // MARK: The first step
 
@@ -157,7 +157,7 @@ extension Exchange {
     /// The request must not be sent once more: its client gets a problem, or a person has to decide.
     func refuseToSend() {
         let asks = entry != nil && machine.rules.policy.maybeAppliedRule() == .ask
-        if client != nil, !asks { return fail(.ended(.maybeApplied, lastFailure: lastFailure)) }
+        if client != nil, !asks { return fail(.ended(.maybeApplied, lastFailure: machine.lastFailure)) }
         refusedToSend(.maybeApplied, nil)
     }
 
@@ -219,5 +219,90 @@ extension Exchange {
         guard loop.accessLog != nil, let record = client?.connection?.access else { return }
         record.isParked = true
         record.entry = loop.engine.naming.shown(id)
+    }
+    // MARK: An attempt without a client
+
+    /// Becomes an entry, which gives the attempt an owner and a limit.
+    func goOnUnattended(for limit: Duration) {
+        loop.opened(self)
+        if let entry { return loop.engine.post(AttemptBecameUnattended(entry, for: limit)) }
+        run.endFresh()
+        var new = NewEntry(of: self)
+        new.unattendedFor = limit
+        new.wantsTicket = false
+        joined(as: new.id)
+        noteParked(as: new.id)
+        run.show()
+        loop.engine.post(JoinedDuringAttempt(new), from: self)
+    }
+
+    /// The client is gone, the response is here, and all of the request has come: the rest of the request goes to the origin.
+    func sendRestUnattended(within limit: Duration) {
+        let wasFresh = entry == nil
+        // Of a response whose end is withheld the cache does not get the rest.
+        if client?.response.isDelivered != true { cacheUse?.discard() }
+        goOnUnattended(for: limit)
+        if wasFresh, let status = client?.response.status { originAnswered(.deliver(.answered), status: status) }
+    }
+
+    /// Those that wait for the response own it from now on. They take it as fast as it comes.
+    func shareUnattended() {
+        loop.opened(self)
+        keySearch?.clientLeft()
+        if let response = client?.response { run.taken(response.tookBytes()) }
+    }
+
+    /// Others wait for the rest of the response: it becomes an entry, which gives the attempt an owner and a limit.
+    func readOnForOthers() {
+        guard phase.isUnattended, client?.response.isSharing == true else { return }
+        let wasFresh = entry == nil
+        goOnUnattended(for: machine.rules.policy.unattendedMax)
+        if wasFresh, let status = client?.response.status { originAnswered(.deliver(.answered), status: status) }
+    }
+
+    /// The final head has come: the outcome is known. The body is read only where others with the same key wait for it, or where a part of
+    /// the request is still to be sent (decision 68).
+    func answeredUnattended(_ head: ResponseHead) {
+        originAnswered(.deliver(.answered), status: head.status)
+        client?.response.share(head, of: self)
+        if isUnread, isStillSending { return }
+        // mutant: unattended-body
+        if client?.response.isSharing == true { keySearch?.clientLeft() } else { endUnread() }
+    }
+
+    /// Whether nobody reads the response.
+    var isUnread: Bool { phase.isUnattended && client?.response.isSharing != true }
+
+    private var isStillSending: Bool { attempt?.progress.phase == .sending && client?.response.isRequestUnwanted != true }
+
+    /// Most bytes of an unwanted response that are read after its request was handed over. An earlier end would cut the request: libcurl
+    /// may still have its last 64 KiB. So a short response is read to its end. Default: 1 MiB.
+    private static let unreadByteCountMax = 1 << 20
+
+    /// A piece of a response that nobody reads, but whose request was still to be sent when it began.
+    func receiveUnread(_ bytes: ByteBuffer) {
+        run.taken(bytes.readableBytes)
+        guard !isStillSending else { return }
+        run.unreadByteCount += bytes.readableBytes
+        if run.unreadByteCount > Self.unreadByteCountMax { endUnread() }
+    }
+
+    /// No other request waits for its outcome.
+    func othersLeft() {
+        guard phase.isUnattended else { return }
+        if client?.response.isSharing == true { return endUnread() }
+        if let entry { loop.engine.post(OthersLeft(entry)) }
+    }
+
+    /// The time of the exchange without a client is over.
+    func findOthers() {
+        guard let entry else { return }
+        if machine.holdsKey, let keySearch { return keySearch.lookForOthers(of: entry) }
+        loop.engine.post(OthersLookedFor(entry, doWait: false))
+    }
+
+    private func endUnread() {
+        run.cancel()
+        ended(as: .cancelled)
     }
 }

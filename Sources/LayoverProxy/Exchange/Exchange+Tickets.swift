@@ -12,7 +12,7 @@ extension Exchange {
     func isBodyReadFirst() -> Bool {
         conversion?.mayHaveTokens == true
             && machine.readsBodyFirst(
-                isComplete: client?.isReceivingRequest != true, isOverMax: request.isAnnounced(over: loop.rules.body.byteCountMax))
+                isComplete: !isReceivingRequest, isOverMax: request.isAnnounced(over: loop.rules.body.byteCountMax))
     }
 
     /// All of the body is there.
@@ -59,7 +59,7 @@ extension Exchange {
             return
         }
         let step = machine.ticketIsWanted(
-            request.purpose, isComplete: client?.isReceivingRequest != true, keepsTickets: loop.rules.keepsTickets, isLast: isLast)
+            request.purpose, isComplete: !isReceivingRequest, keepsTickets: loop.rules.keepsTickets, isLast: isLast)
         switch step {
         case .ask: conversion.askEngine()
         case .awaitRequest: client?.sendContinue(in: phase)
@@ -133,7 +133,7 @@ extension Exchange {
             }
             convert(.stored)
             client.write(response)
-            loop.finalResponseGiven(client)
+            loop.finalResponseGiven(self)
         case .duplicate(let id, let standing):
             answer(conversion.response(id, standing))
             run.cancel()
@@ -192,7 +192,7 @@ extension Exchange {
         let search = DuplicateKeySearch(loop)
         isSearched(by: search)
         search.begin(
-            digest, isComplete: client?.isReceivingRequest != true, isInserted: machine.isAcceptedAtOnce, by: self)
+            digest, isComplete: !isReceivingRequest, isInserted: machine.isAcceptedAtOnce, by: self)
     }
 
     /// The engine has decided which request with the key is sent.
@@ -272,7 +272,7 @@ extension Exchange {
         conversion?.stopTimers()
         dropBody()
         client?.sendContinue(in: phase)
-        if client?.isReceivingRequest == true { client?.connection?.resumeBody() } else { useOutcome() }
+        if isReceivingRequest { client?.connection?.resumeBody() } else { useOutcome() }
     }
 
     /// The request is complete.
@@ -299,7 +299,7 @@ extension Exchange {
         case .answer(let shared):
             give { client in
                 keySearch?.end(nil)
-                loop.finalResponseGiven(client)
+                loop.finalResponseGiven(self)
                 client.response.give(shared)
             }
         }

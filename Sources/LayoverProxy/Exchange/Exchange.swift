@@ -64,8 +64,25 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         self.skipsPreflight = skipsPreflight
     }
 
+    /// The exchange of a client, whose request has begun to arrive.
+    ///
+    /// - Parameter isConnected: Whether the client has its 200 for CONNECT already.
+    convenience init(_ plan: ForwardPlan, _ head: RequestHead, of connection: ClientConnection, isConnected: Bool = false) {
+        self.init(
+            loop: connection.loop, plan.request,
+            ExchangeMachine(
+                for: .client, AttemptRules(policy: plan.policy),
+                phase: .collecting(for: plan.isAcceptedAtOnce ? .ticket : .attempt), ticket: plan.ticketMoment),
+            for: .client(ClientRecipient(connection, head: head, plan: plan, isConnected: isConnected)), route: plan.route,
+            wish: plan.wish, hasIdempotencyKey: plan.hasIdempotencyKey, order: plan.order)
+        if let cache = loop.cache { cacheUse = CacheUse(cache, plan.request, plan.policy) }
+        if let wish = plan.ticket {
+            conversion = TicketConversion(of: self, wish, base: connection.ownBase(for: head), plan.digest)
+        }
+        if plan.request.framing != .none { request.body = makeBody() }
+    }
+
     var phase: ExchangePhase { machine.phase }
-    var lastFailure: Failure? { machine.lastFailure }
     var attempt: UpstreamAttempt? { run.attempt }
     /// What the loop knows of its origin and its parent proxy. Asked first whether there is anything: passing the request copies it.
     var notice: OriginNotice? { loop.network.isQuiet ? nil : loop.network.notice(for: request) }
@@ -73,12 +90,6 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     var store: StoreRecipient? { if case .store(let store) = recipient { store } else { nil } }
 
     // MARK: What it has
-
-    /// The request may be answered by the cache.
-    func isPrepared(with cacheUse: CacheUse?) { self.cacheUse = cacheUse }
-
-    /// The request may become a ticket.
-    func isPrepared(with conversion: TicketConversion) { self.conversion = conversion }
 
     /// The exchange has a place in the pending set from now on.
     func joined(as id: EntryID) { entry = id }
@@ -95,8 +106,8 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
 
     func forgetOffered() { offered = nil }
 
-    /// All of the request has come.
-    func isComplete(with trailers: RequestFields?) {
+    /// - Parameter trailers: Those that are forwarded.
+    func bodyIsComplete(with trailers: RequestFields?) {
         self.trailers = trailers
         request.body?.finish(trailers: trailers)
     }
@@ -143,8 +154,6 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
 
     /// The wishes of its client are met as they are: the origin does not hear of them.
     func removeHonouredPreferences() { request.fields.removeHonouredPreferences() }
-
-    func bodyIsCaptured(by body: CapturedBody) { request.body = body }
 
     /// The body is only to be compared, so nothing of it need be kept.
     func dropBody() {

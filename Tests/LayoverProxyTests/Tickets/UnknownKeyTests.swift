@@ -24,7 +24,7 @@ struct UnknownKeyTests {
         let loop = proxy.loop
         return try await loop.eventLoop.submit {
             loop.connections.inOrder.contains { connection in
-                (connection.exchange as? ClientRecipient)?.exchange?.machine.awaitsKey == true
+                (connection.exchange as? Exchange)?.machine.awaitsKey == true
             }
         }.get()
     }

@@ -110,7 +110,7 @@ final class Referee {
     /// Notes the rules in force for a request, before they are applied.
     func noteRules(of lane: Simulation.Lane) {
         for client in simulation.clients {
-            if let exchange = (client.connection.exchange as? ClientRecipient)?.exchange, let truth = client.current {
+            if let exchange = client.connection.exchange as? Exchange, let truth = client.current {
                 note(exchange, truth)
             }
         }
