@@ -123,7 +123,8 @@ extension Exchange {
     }
 
     private func adopt() {
-        askForTicket(by: anyConversion)
+        mayBecomeTicket()
+        askForTicket()
         convert(.unstored)
     }
 

@@ -187,7 +187,11 @@ extension Exchange: HeldExchange {
     func lookForOthers() { loop.eventLoop.execute { self.findOthers() } }
 
     func offerTicket() {
-        loop.eventLoop.execute { if self.client != nil { self.askForTicket(by: self.anyConversion, isLast: true) } }
+        loop.eventLoop.execute {
+            guard self.client != nil else { return }
+            self.mayBecomeTicket()
+            self.askForTicket(isLast: true)
+        }
     }
 
     func showBody(_ done: @escaping @Sendable (HeldBody?) -> Void) {

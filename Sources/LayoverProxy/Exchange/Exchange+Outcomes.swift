@@ -191,17 +191,17 @@ extension Exchange {
         }
         let new = NewEntry(of: self, failure, parking)
         joined(as: new.id)
-        noteParked(as: new.id)
         loop.engine.post(ParkRequested(new), from: self)
     }
 
     /// The exchange's place in the set. The exchange joins now if its first attempt is still under way.
-    func joinedEntry() -> EntryID {
-        if let entry { return entry }
+    func joinedEntry() -> EntryID { entry ?? joinDuringAttempt { _ in } }
+
+    private func joinDuringAttempt(_ change: (inout NewEntry) -> Void) -> EntryID {
         run.endFresh()
-        let new = NewEntry(of: self)
+        var new = NewEntry(of: self)
+        change(&new)
         joined(as: new.id)
-        noteParked(as: new.id)
         run.show()
         loop.engine.post(JoinedDuringAttempt(new), from: self)
         return new.id
@@ -214,33 +214,25 @@ extension Exchange {
         if phase.isEnded { loop.closed(self) }
     }
 
-    /// Notes for the access log that the exchange has its place in the pending set.
-    func noteParked(as id: EntryID) {
-        guard loop.accessLog != nil, let record = client?.connection?.access else { return }
-        record.isParked = true
-        record.entry = loop.engine.naming.shown(id)
-    }
     // MARK: An attempt without a client
 
     /// Becomes an entry, which gives the attempt an owner and a limit.
     func goOnUnattended(for limit: Duration) {
         loop.opened(self)
         if let entry { return loop.engine.post(AttemptBecameUnattended(entry, for: limit)) }
-        run.endFresh()
-        var new = NewEntry(of: self)
-        new.unattendedFor = limit
-        new.wantsTicket = false
-        joined(as: new.id)
-        noteParked(as: new.id)
-        run.show()
-        loop.engine.post(JoinedDuringAttempt(new), from: self)
+        _ = joinDuringAttempt { ($0.unattendedFor, $0.wantsTicket) = (limit, false) }
     }
 
     /// The client is gone, the response is here, and all of the request has come: the rest of the request goes to the origin.
     func sendRestUnattended(within limit: Duration) {
-        let wasFresh = entry == nil
         // Of a response whose end is withheld the cache does not get the rest.
         if client?.response.isDelivered != true { cacheUse?.discard() }
+        goOnAnswered(for: limit)
+    }
+
+    /// The response has begun. The engine is told, unless it was when the response came.
+    private func goOnAnswered(for limit: Duration) {
+        let wasFresh = entry == nil
         goOnUnattended(for: limit)
         if wasFresh, let status = client?.response.status { originAnswered(.deliver(.answered), status: status) }
     }
@@ -255,9 +247,7 @@ extension Exchange {
     /// Others wait for the rest of the response: it becomes an entry, which gives the attempt an owner and a limit.
     func readOnForOthers() {
         guard phase.isUnattended, client?.response.isSharing == true else { return }
-        let wasFresh = entry == nil
-        goOnUnattended(for: machine.rules.policy.unattendedMax)
-        if wasFresh, let status = client?.response.status { originAnswered(.deliver(.answered), status: status) }
+        goOnAnswered(for: machine.rules.policy.unattendedMax)
     }
 
     /// The final head has come: the outcome is known. The body is read only where others with the same key wait for it, or where a part of

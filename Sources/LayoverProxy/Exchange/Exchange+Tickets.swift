@@ -49,11 +49,7 @@ extension Exchange {
     ///
     /// - Parameter isLast: Whether its time on the connection is over, not only what its client wanted of it.
     func askForTicket(isLast: Bool = false) {
-        if let conversion { askForTicket(by: conversion, isLast: isLast) }
-    }
-
-    func askForTicket(by conversion: TicketConversion, isLast: Bool = false) {
-        guard !machine.hasAskedForTicket else { return }
+        guard let conversion, !machine.hasAskedForTicket else { return }
         if machine.keyWaitEnded() {
             keySearch?.waitEnded()
             return

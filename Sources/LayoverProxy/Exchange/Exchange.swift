@@ -92,7 +92,12 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     // MARK: What it has
 
     /// The exchange has a place in the pending set from now on.
-    func joined(as id: EntryID) { entry = id }
+    func joined(as id: EntryID) {
+        entry = id
+        guard loop.accessLog != nil, let record = client?.connection?.access else { return }
+        record.isParked = true
+        record.entry = loop.engine.naming.shown(id)
+    }
 
     func forgetEntry() { entry = nil }
 
@@ -115,13 +120,8 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     /// Others with its key are looked for from now on.
     func isSearched(by search: DuplicateKeySearch) { keySearch = search }
 
-    /// The conversion that its client asked for, or one for a client that asked for none.
-    var anyConversion: TicketConversion {
-        if let conversion { return conversion }
-        let new = TicketConversion(of: self, nil, base: "", nil)
-        conversion = new
-        return new
-    }
+    /// The request may become a ticket although its client asked for none.
+    func mayBecomeTicket() { if conversion == nil { conversion = TicketConversion(of: self, nil, base: "", nil) } }
 
     /// The store gets the response from now on. The attempt under way goes on.
     func convert(_ storing: ExchangeMachine.Storing) {
