@@ -16,9 +16,9 @@ package struct KeySearch: Sendable {
         case attempt
         /// As `attempt`, and a ticket is asked for: its client has waited as long as it wants.
         case attemptAsTicket
-        /// The request waits, as long as its client and its policy let it. Only the whole body shows whether the requests are equal.
+        /// The proxy is being stopped: the client is answered, and nothing is sent.
         case answerCutOff
-        /// The request waits, as long as its client and its policy let it. Whether it is the same request says all of its body.
+        /// The request waits, as long as its client and its policy let it. Only the whole body shows whether the requests are equal.
         case wait
         /// As `wait`, and its client is to be told of a ticket now: the request that goes is to become one.
         case waitForTicket

@@ -23,7 +23,7 @@ final class ClientRecipient {
             facts.addresses = RouteAddresses(use, target: plan.request.target, ownBase: connection.ownBase(for: head))
         }
         loop = connection.loop
-        response = ClientResponse(on: connection, loop: loop, facts)
+        response = ClientResponse(on: connection, loop: connection.loop, facts)
         self.head = head
     }
 

@@ -3,7 +3,7 @@ import LayoverEngine
 import LayoverHTTP
 import NIOCore
 
-/// The client of an exchange: it leaves, its entry ends, or the proxy is being stopped. What follows the core decides
+/// The client of an exchange: it sends the request, it leaves, its entry ends, or the proxy is being stopped. What follows the core decides
 /// (`ExchangeMachine+Client`).
 extension Exchange {
     /// What the core asks about a request whose client leaves.
@@ -60,7 +60,7 @@ extension Exchange {
                 BodyCompleted(of: entry, byteCount: body.receivedByteCount, isReplayable: body.summary == .captured))
         }
         judgeCollected()
-        if machine.isTicketDue { askForTicket() }
+        if conversion != nil, machine.isTicketDue { askForTicket() }
     }
 
     /// The disk has no room for the body, or a limit does not let it be kept to its end. Nothing reports that there is room again, so it is
