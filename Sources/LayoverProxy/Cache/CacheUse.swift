@@ -70,7 +70,7 @@ final class CacheUse {
             fields += "Proxy-Status: \(identity); error=\(error); details=\"answered from the cache\"\r\n"
         }
         if cached.isStale { refresh(cached.refresh, for: exchange) }
-        client.response.give(cached, fields: fields) { [weak exchange] in exchange?.ended(as: $0 ? .delivered : .failed) }
+        client.give(cached, fields: fields) { [weak exchange] in exchange?.ended(as: $0 ? .delivered : .failed) }
     }
 
     /// Asks the origin anew once it can be reached, so that the next reader gets what is new.

@@ -11,8 +11,8 @@ extension Exchange {
         var departure = ExchangeMachine.Departure(
             purpose: request.purpose, method: request.method, isComplete: !isReceivingRequest,
             hasBegunSending: run.hasBegunSending)
-        departure.mayBeShared = client?.response.isSharing == true
-        departure.onlyNeedsRequestSent = client?.response.onlyNeedsRequestSent == true
+        departure.mayBeShared = client?.isSharing == true
+        departure.onlyNeedsRequestSent = client?.onlyNeedsRequestSent == true
         departure.keepsTickets = loop.rules.keepsTickets
         departure.adoptionObstacle = request.adoptionObstacle
         return departure
@@ -135,7 +135,7 @@ extension Exchange {
         let isDelivering = phase.isDelivering && !client.isDelivered
         client.connection?.finishAccess(.clientGone)
         clientLeft()
-        if isDelivering { client.response.breakOff() } else { client.connection?.linger() }
+        if isDelivering { client.breakOff() } else { client.connection?.linger() }
     }
 
     /// The client has closed its side, and its request would have to wait now.
@@ -158,7 +158,7 @@ extension Exchange {
         run.cancel()
         if phase.isDelivering {
             ended(as: .failed)
-            client?.response.breakOff()
+            client?.breakOff()
         } else {
             fail(problem)
         }
@@ -184,7 +184,7 @@ extension Exchange {
         case .breakOff:
             request.body?.breakOff()
             // mutant: silent-cancel
-            client.response.breakOff()
+            client.breakOff()
         case .answer:
             request.body?.breakOff()
             problem.entry = id.map(loop.engine.naming.shown)
@@ -247,11 +247,11 @@ extension Exchange {
 
 extension Exchange: ConnectionExchange {
     var isReceivingRequest: Bool { client?.isReceivingRequest == true }
-    var isDelivered: Bool { client?.response.isDelivered == true }
+    var isDelivered: Bool { client?.isDelivered == true }
 
     func receivedBody(_ bytes: ByteBuffer) -> Bool {
         // The rest of a request that was refused early is thrown away, so that its client gets to read the response.
-        guard let client, !phase.isEnded, !client.response.isRequestUnwanted else { return true }
+        guard let client, !phase.isEnded, !client.isRequestUnwanted else { return true }
         client.sendsBody()
         conversion?.read(bytes)
         return request.body?.append(bytes) ?? true
@@ -259,8 +259,8 @@ extension Exchange: ConnectionExchange {
 
     func finishedRequest(trailers: FieldBlock?) {
         guard let client else { return }
-        client.response.isReceivingRequest = false
-        if client.response.isRequestUnwanted {
+        client.isReceivingRequest = false
+        if client.isRequestUnwanted {
             // A part of it was thrown away.
             request.body?.breakOff()
         } else {
@@ -283,7 +283,7 @@ extension Exchange: ConnectionExchange {
 
     func clientTookBytes() {
         run.handshake?.readMore()
-        if let client { run.taken(client.response.tookBytes()) }
+        if let client { run.taken(client.tookBytes()) }
     }
 
     func describe(in record: AccessRecord) {

@@ -13,7 +13,7 @@ extension Exchange {
             client.write(response)
         } else {
             // Another response cannot follow the beginning of one.
-            client.response.breakOff()
+            client.breakOff()
         }
         loop.finalResponseGiven(self)
     }

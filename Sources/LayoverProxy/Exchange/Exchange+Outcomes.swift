@@ -45,7 +45,7 @@ extension Exchange {
             if phase.isOffering { keepOffered(event) } else { receiveRest(event) }
         case .dialled(let socket):
             guard let client else { return socket.close() }
-            client.response.open(socket, of: self)
+            client.open(socket, of: self)
         }
     }
 
@@ -54,7 +54,7 @@ extension Exchange {
         case .body(let bytes) where machine.resumable != nil: receiveContinuation(bytes)
         case .body(let bytes) where isUnread: receiveUnread(bytes)
         case .body(let bytes): run.taken(recipient.receive(bytes, of: self))
-        case .endWithheld: client?.response.endIsWithheld()
+        case .endWithheld: client?.endIsWithheld()
         case .complete where machine.resumable != nil: break
         case .complete(let trailers): recipient.complete(trailers: trailers, of: self)
         case .end where machine.resumable?.isComplete == false: attemptFailed(.partIsOver)
@@ -226,7 +226,7 @@ extension Exchange {
     /// The client is gone, the response is here, and all of the request has come: the rest of the request goes to the origin.
     func sendRestUnattended(within limit: Duration) {
         // Of a response whose end is withheld the cache does not get the rest.
-        if client?.response.isDelivered != true { cacheUse?.discard() }
+        if client?.isDelivered != true { cacheUse?.discard() }
         goOnAnswered(for: limit)
     }
 
@@ -234,19 +234,19 @@ extension Exchange {
     private func goOnAnswered(for limit: Duration) {
         let wasFresh = entry == nil
         goOnUnattended(for: limit)
-        if wasFresh, let status = client?.response.status { originAnswered(.deliver(.answered), status: status) }
+        if wasFresh, let status = client?.status { originAnswered(.deliver(.answered), status: status) }
     }
 
     /// Those that wait for the response own it from now on. They take it as fast as it comes.
     func shareUnattended() {
         loop.opened(self)
         keySearch?.clientLeft()
-        if let response = client?.response { run.taken(response.tookBytes()) }
+        if let client { run.taken(client.tookBytes()) }
     }
 
     /// Others wait for the rest of the response: it becomes an entry, which gives the attempt an owner and a limit.
     func readOnForOthers() {
-        guard phase.isUnattended, client?.response.isSharing == true else { return }
+        guard phase.isUnattended, client?.isSharing == true else { return }
         goOnAnswered(for: machine.rules.policy.unattendedMax)
     }
 
@@ -254,16 +254,16 @@ extension Exchange {
     /// the request is still to be sent (decision 68).
     func answeredUnattended(_ head: ResponseHead) {
         originAnswered(.deliver(.answered), status: head.status)
-        client?.response.share(head, of: self)
+        client?.share(head, of: self)
         if isUnread, isStillSending { return }
         // mutant: unattended-body
-        if client?.response.isSharing == true { keySearch?.clientLeft() } else { endUnread() }
+        if client?.isSharing == true { keySearch?.clientLeft() } else { endUnread() }
     }
 
     /// Whether nobody reads the response.
-    var isUnread: Bool { phase.isUnattended && client?.response.isSharing != true }
+    var isUnread: Bool { phase.isUnattended && client?.isSharing != true }
 
-    private var isStillSending: Bool { attempt?.progress.phase == .sending && client?.response.isRequestUnwanted != true }
+    private var isStillSending: Bool { attempt?.progress.phase == .sending && client?.isRequestUnwanted != true }
 
     /// Most bytes of an unwanted response that are read after its request was handed over. An earlier end would cut the request: libcurl
     /// may still have its last 64 KiB. So a short response is read to its end. Default: 1 MiB.
@@ -280,7 +280,7 @@ extension Exchange {
     /// No other request waits for its outcome.
     func othersLeft() {
         guard phase.isUnattended else { return }
-        if client?.response.isSharing == true { return endUnread() }
+        if client?.isSharing == true { return endUnread() }
         if let entry { loop.engine.post(OthersLeft(entry)) }
     }
 

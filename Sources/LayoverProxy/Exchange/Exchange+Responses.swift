@@ -92,7 +92,12 @@ extension Exchange {
     // MARK: Delivery
 
     func deliver(_ head: ResponseHead) {
-        if let client, client.refuses(head, of: self) { return }
+        if let client, client.isStream, client.connection != nil, let field = HTTP2Fields.unsendable(in: head) {
+            // The response cannot be sent by HTTP/2 as it is. It is neither altered nor asked for again.
+            forgetOffered()
+            run.cancel()
+            return fail(.unsendable(field, status: head.status))
+        }
         machine.deliveryBegan()
         recipient.begin(head, of: self)
     }

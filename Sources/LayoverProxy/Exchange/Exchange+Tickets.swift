@@ -94,7 +94,7 @@ extension Exchange {
     /// Others wait for what this request comes to, and one of them takes a ticket now.
     private func othersWantTicket() {
         guard conversion != nil else { return }
-        let isShared = client?.response.isSharing == true
+        let isShared = client?.isSharing == true
         let goesOn = machine.othersWantTicket(departure, isUnderWay: attempt != nil && !isShared)
         askForTicket()
         if goesOn { convert(.unstored) }
@@ -296,7 +296,7 @@ extension Exchange {
             give { client in
                 keySearch?.end(nil)
                 loop.finalResponseGiven(self)
-                client.response.give(shared)
+                client.give(shared)
             }
         }
     }

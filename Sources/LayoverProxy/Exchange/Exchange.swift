@@ -227,10 +227,10 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
             request: machine.resumable.map(request.forTheRest(of:)) ?? request, number: number, needsFreshConnection: onNewConnection,
             wantsConnectionFacts: entry != nil || machine.rules.policy.retryOn.hasStatus,
             permit: permit ?? connected, client: connection?.number, receiver: self)
-        if client?.response.isStream == true, connection != nil { attempt.bytesOutstandingMax = 0 }
+        if client?.isStream == true, connection != nil { attempt.bytesOutstandingMax = 0 }
         // A client that does not take the part before slows the rest down, whichever attempt brought it.
-        if machine.resumable != nil, let response = client?.response {
-            attempt.bytesOutstanding.add(response.untakenByteCount, ordering: .relaxed)
+        if machine.resumable != nil, let client {
+            attempt.bytesOutstanding.add(client.untakenByteCount, ordering: .relaxed)
         }
         run.start(attempt, isTimed: cacheUse != nil || machine.holder.isCache, isShown: entry != nil)
         machine.attemptGoes(by: attempt.path)

@@ -15,7 +15,7 @@ extension Recipient {
         switch self {
         case .client(let client):
             exchange.cacheUse?.begin(head, to: exchange.request, at: exchange.run.cacheTimes)
-            client.response.begin(head, of: exchange)
+            client.begin(head, of: exchange)
         case .store(let store): store.begin(head, of: exchange)
         case .cache(let cache): cache.begin(head, at: exchange.run.cacheTimes)
         }
@@ -26,7 +26,7 @@ extension Recipient {
         switch self {
         case .client(let client):
             if exchange.phase.isDelivering { exchange.cacheUse?.append(bytes) }
-            return client.response.receive(bytes, isDelivering: exchange.phase.isDelivering)
+            return client.receive(bytes, isDelivering: exchange.phase.isDelivering)
         case .store(let store): return store.receive(bytes)
         case .cache(let cache):
             cache.append(bytes)
@@ -37,7 +37,7 @@ extension Recipient {
     /// All of the response has come, and the request is still on its way to the origin. `finish` or `breakOff` follows.
     func complete(trailers: ByteBuffer?, of exchange: Exchange) {
         // The store and the cache use a response only once its request was sent.
-        if case .client(let client) = self, exchange.phase.isDelivering { client.response.complete(trailers: trailers) }
+        if case .client(let client) = self, exchange.phase.isDelivering { client.complete(trailers: trailers) }
     }
 
     func finish(trailers: ByteBuffer?, of exchange: Exchange) {
@@ -45,9 +45,9 @@ extension Recipient {
         case .client(let client):
             let wasDelivering = exchange.phase.isDelivering
             exchange.cacheUse?.finish()
-            if let shared = client.response.takeShared() { exchange.keySearch?.end(.answer(shared)) }
-            exchange.ended(as: client.isGone && !client.response.isDelivered ? .cancelled : .delivered)
-            if wasDelivering { client.response.finish(trailers: trailers) }
+            if let shared = client.takeShared() { exchange.keySearch?.end(.answer(shared)) }
+            exchange.ended(as: client.isGone && !client.isDelivered ? .cancelled : .delivered)
+            if wasDelivering { client.finish(trailers: trailers) }
         case .store(let store): store.finish(for: exchange)
         case .cache(let cache):
             cache.finish()
@@ -60,15 +60,15 @@ extension Recipient {
     func takesUnclosedEnd(of exchange: Exchange) -> Bool {
         guard case .client(let client) = self else { return false }
         let route = exchange.route.flatMap { client.loop.rules.routes.route(named: $0) }
-        return client.response.takesUnclosedEnd(isAccepted: route?.unclosedTLS == .accept)
+        return client.takesUnclosedEnd(isAccepted: route?.unclosedTLS == .accept)
     }
 
     func finishUnclosed(of exchange: Exchange) {
         guard case .client(let client) = self else { return }
         exchange.cacheUse?.discard()
-        _ = client.response.takeShared()
+        _ = client.takeShared()
         exchange.ended(as: .delivered)
-        client.response.finishUnclosed()
+        client.finishUnclosed()
     }
 
     /// Cut off upstream, so cut off downstream: the recipient must not take a part for the whole.
@@ -77,7 +77,7 @@ extension Recipient {
         case .client(let client):
             exchange.cacheUse?.discard()
             exchange.ended(as: .failed, failure: failure)
-            client.response.breakOff()
+            client.breakOff()
         // The part that has come is kept.
         case .store(let store): store.finish(for: exchange, brokenBy: failure)
         case .cache(let cache):
@@ -89,7 +89,7 @@ extension Recipient {
     /// The part of the response that the recipient has; nil if the response cannot be resumed.
     var part: ResponsePart? {
         switch self {
-        case .client(let client): client.response.part
+        case .client(let client): client.part
         case .store(let store): store.part
         case .cache(let cache): cache.part
         }

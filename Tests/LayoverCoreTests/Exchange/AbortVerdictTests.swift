@@ -131,6 +131,20 @@ struct AbortVerdictTests {
         #expect(turn(&machine, isForced: true) == .attempt)
     }
 
+    /// An attempt that is abandoned may be made anew at once; an aborted one waits, unless nothing was sent and the mode is over.
+    @Test func attemptsAreInterruptedByTheirCause() {
+        let cases: [(cause: ExchangeMachine.Interruption, isAborted: Bool, isAbandoned: Bool, byMode: Bool)] = [
+            (.command, true, false, false), (.networkChange, false, true, false), (.modeWhileConnecting, false, true, true),
+            (.modeAtAnyTime, true, true, true),
+        ]
+        for (cause, isAborted, isAbandoned, byMode) in cases {
+            var machine = ExchangeMachine(for: .client, AttemptRules(policy: .fixture()))
+            machine.attemptInterrupted(by: cause)
+            #expect(machine.rules.isAborted == isAborted && machine.rules.isAbandoned == isAbandoned, "\(cause)")
+            #expect(machine.rules.isAbandonedByMode == byMode, "\(cause)")
+        }
+    }
+
     private mutating func turn(
         _ machine: inout ExchangeMachine, isForced: Bool = false, isOffline: Bool = false, skipsPreflight: Bool = false
     ) -> ExchangeMachine.StartStep {

@@ -30,7 +30,7 @@ extension Referee {
             for attempt in lane.worker.inOrder where !attempt.isCancelled {
                 guard let exchange = attempt.attempt.receiver as? Exchange, let client = exchange.client, client.isGone else { continue }
                 let truth = attempt.truth
-                if client.response.isSharing {
+                if client.isSharing {
                     sharedResponsesHaveReaders(attempt)
                     continue
                 }

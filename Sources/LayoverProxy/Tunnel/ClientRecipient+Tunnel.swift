@@ -5,7 +5,7 @@ import LayoverOrigin
 import NIOCore
 
 /// The response to CONNECT and to an upgrade: the connection becomes a tunnel.
-extension ClientResponse {
+extension ClientRecipient {
     /// The connection that CONNECT or an upgrade asked for was dialled.
     func open(_ socket: DialledSocket, of exchange: Exchange) {
         guard exchange.phase == .attempting, connection != nil, let attempt = exchange.attempt else {
@@ -72,7 +72,7 @@ extension ClientResponse {
                 // The half of the tunnel is behind the handshake before the head is passed on: bytes may follow at once.
                 let far = TunnelRelay(deadPeer: attempt.request.timeouts.deadPeer)
                 try channel.pipeline.syncOperations.addHandler(far)
-                exchange.client?.response.switchProtocols(head, to: far, channel, rest: rest, of: exchange)
+                exchange.client?.switchProtocols(head, to: far, channel, rest: rest, of: exchange)
             },
             ended: { handshake in if exchange.run.handshake === handshake { exchange.run.handshake = nil } },
             isAddressGone: { loop.isAddressGone($0) })
