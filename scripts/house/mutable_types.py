@@ -12,11 +12,10 @@ from house.shrinking import compared
 FILES_MAX = 4
 
 ON_LIST = {
-    "LayoverEngine.Engine": 11,
-    "LayoverEngine.UpstreamRequest": 7,
-    "LayoverCore.Failure": 7,
+    "LayoverEngine.UpstreamRequest": 6,
+    "LayoverCore.Failure": 5,
     "LayoverHTTP.RequestHead": 6,
-    "LayoverProxy.Exchange": 8,
+    "LayoverProxy.Exchange": 6,
 }
 
 

@@ -1,6 +1,7 @@
 import LayoverCore
 import LayoverEngine
 import LayoverHTTP
+import LayoverOrigin
 import NIOCore
 
 /// The client of an exchange: it sends the request, it leaves, its entry ends, or the proxy is being stopped. What follows the core decides

@@ -1,6 +1,7 @@
 import LayoverCore
 import LayoverEngine
 import LayoverHTTP
+import LayoverOrigin
 import LayoverText
 import NIOCore
 
