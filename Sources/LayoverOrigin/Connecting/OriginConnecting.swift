@@ -228,9 +228,10 @@ package final class OriginConnecting: ChannelInboundHandler, RemovableChannelHan
 
     /// Tells nothing more, and lets go of the connection.
     private func end() {
+        // First: a connection that is closed says so at once.
+        ended = nil
         asking?.cancel()
         asking = nil
-        ended = nil
         channel?.close(promise: nil)
         channel = nil
     }
