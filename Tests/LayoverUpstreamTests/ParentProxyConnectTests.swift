@@ -116,6 +116,14 @@ import Testing
             "HTTP/1.1 502 X\r\nProxy-Status: a; error=dns_error\r\n\r\n", .destinationUnavailable,
             "The parent proxy could not connect to the origin (status 502)."
         ),
+        (
+            "HTTP/1.1 502 X\r\nProxy-Status: a; error=dns_error; details=\"b: \\\"; error=proxy_loop_detected; \\\"\"\r\n\r\n",
+            .destinationUnavailable, "The parent proxy could not connect to the origin (status 502)."
+        ),
+        (
+            "HTTP/1.1 502 X\r\nProxy-Status: a; details=\"a \\\" b\"; error=proxy_loop_detected\r\n\r\n", .proxyLoopDetected,
+            "A proxy on the way to the origin got its own request back (a loop). See upstreamProxy in the configuration."
+        ),
         ("HTTP/1.1 429 X\r\n\r\n", .destinationUnavailable, "The parent proxy could not connect to the origin (status 429)."),
     ]
 

@@ -178,7 +178,25 @@ extension ResponseHead {
     fileprivate var reportsLoop: Bool {
         let fields = self.fields()
         return fields.values(.proxyStatus).contains { value in
-            fields.string(value).split { $0 == ";" || $0 == "," || $0 == " " }.contains { $0 == "error=proxy_loop_detected" }
+            Self.outsideStrings(fields.string(value)).split { $0 == ";" || $0 == "," || $0 == " " }
+                .contains { $0 == "error=proxy_loop_detected" }
+        }
+    }
+
+    /// A structured field without its strings (RFC 9651 section 3.3.3): `details` may repeat the words of others.
+    private static func outsideStrings(_ value: String) -> String {
+        var (isInString, isEscaped) = (false, false)
+        return value.filter { character in
+            if isEscaped {
+                isEscaped = false
+            } else if isInString, character == "\\" {
+                isEscaped = true
+            } else if character == "\"" {
+                isInString.toggle()
+            } else {
+                return !isInString
+            }
+            return false
         }
     }
 }
