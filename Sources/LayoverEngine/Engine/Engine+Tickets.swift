@@ -197,17 +197,20 @@ extension Engine {
     private func saved(_ changes: [TicketChange], _ result: Result<[StoreResult], StoreFailure>) {
         let finished = saver.finished(changes, result)
         for id in finished.urlsStored { pending.urlIsStored(of: id) }
-        for changes in finished.again { hand(changes) }
+        handRefused(finished)
         switch result {
         case .success: storeTook()
         case .failure: reporter.storeFailed()
         }
-        if let pause = finished.pause {
-            eventLoop.scheduleTask(in: .nanoseconds(pause.nanosecondsSaturating)) {
-                self.assumeIsolated { for changes in $0.saver.pauseEnded() { $0.hand(changes) } }
-            }
-        }
         for (id, _) in changes { saver.watchers.call(about: id) }
+    }
+
+    private func handRefused(_ finished: TicketSaver.Finished) {
+        for changes in finished.again { hand(changes) }
+        guard let pause = finished.pause else { return }
+        eventLoop.scheduleTask(in: .nanoseconds(pause.nanosecondsSaturating)) {
+            self.assumeIsolated { $0.handRefused($0.saver.pauseEnded()) }
+        }
     }
 
     package var ticketClock: TicketClock { saver.clock }

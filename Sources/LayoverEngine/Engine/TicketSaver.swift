@@ -135,7 +135,7 @@ struct TicketSaver {
         for (id, _) in changes { pending[id, default: 0] += 1 }
     }
 
-    /// What follows from the result of a commit.
+    /// What follows from the result of a commit, or from the end of a pause.
     struct Finished {
         /// Tickets that have ended, and whose long URL is on disk now.
         var urlsStored: [EntryID] = []
@@ -179,14 +179,18 @@ struct TicketSaver {
         return finished
     }
 
-    /// - Returns: The refused changes that are to be committed again.
-    mutating func pauseEnded() -> [[TicketChange]] {
-        isPausing = false
+    /// - Returns: The refused changes that are to be committed again. The changes of more tickets follow after another pause.
+    mutating func pauseEnded() -> Finished {
         switch failure?.kind {
         case .corrupt, .io, .other: pause = min(pause * 2, Self.pauseMax)
         case .full, .readOnly, .locked, .closed, nil: pause = Self.pauseMin
         }
-        return takeRefused()
+        var finished = Finished()
+        finished.again = takeRefused()
+        // A success hands in the others only after short pauses, so nothing else would hand them in after a long one.
+        isPausing = !refused.isEmpty
+        if isPausing { finished.pause = pause }
+        return finished
     }
 
     /// Keeps a change that has to be handed in again.

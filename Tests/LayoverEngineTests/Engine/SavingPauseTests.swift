@@ -1,5 +1,6 @@
 import LayoverCore
 import LayoverTestSupport
+import Logging
 import NIOCore
 import NIOEmbedded
 import Testing
@@ -130,6 +131,29 @@ struct SavingPauseTests {
         isFull.update { $0 = false }
         await advance(.seconds(1))
         #expect(await bench.engine.isSaved(id))
+    }
+
+    /// After a long pause the changes of some tickets are handed in, and those of the others after further pauses.
+    @Test func refusedChangesOfManyTicketsAreHandedInByAndBy() {
+        var saver = TicketSaver(Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), naming: .plain)
+        let ids = (0..<2500).map { EntryID(high: 1, low: UInt64($0)) }
+        let changes = saver.handed(ids.map { ($0, .dropResponse($0)) })
+        let refused = saver.finished(changes, .failure(StoreFailure(.io, "Broken.")))
+        #expect(refused.pause == Duration.seconds(1))
+        var left: [Int] = []
+        var pauses: [Duration?] = []
+        for _ in 0..<3 {
+            let due = saver.pauseEnded()
+            left.append(saver.unsavedCount)
+            pauses.append(due.pause)
+            for changes in due.again { _ = saver.finished(changes, .success(changes.map { _ in .done })) }
+        }
+        let growing: [Duration?] = [.seconds(2), .seconds(4), nil]
+        let unsaved = ids.filter { !saver.isSaved($0) }
+        #expect(left == [1500, 500, 0])
+        #expect(pauses == growing)
+        #expect(unsaved.isEmpty)
+        #expect(saver.failure == nil)
     }
 
     /// As the store has it, which answers when its work is done.
