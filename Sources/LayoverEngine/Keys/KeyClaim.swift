@@ -23,11 +23,13 @@ package final class KeyClaim: Sendable {
         engine.post(.asked(claim, key: key, payload: payload, isInserted ? .repeatedByInsertion : .needed, exchange))
     }
 
+    /// The request is complete.
     package func completed(payload: [UInt8]) { engine.post(.completed(claim, payload: payload)) }
 
+    /// The client has waited as long as it wants.
     package func waitEnded() { engine.post(.waitEnded(claim)) }
 
-    /// The client of the request is gone, and its response has begun.
+    /// The client is gone, and the response goes on only if others wait for it: the engine says whether any do.
     package func clientLeft() { engine.post(.clientLeft(claim)) }
 
     /// The client of the request is gone, and the time of its entry is over: the engine looks whether others wait for its outcome.

@@ -9,7 +9,8 @@ import NIOCore
 /// Confined to the loop of its exchange.
 final class DuplicateKeySearch {
     private let loop: ProxyLoop
-    private let claim: KeyClaim
+    /// The exchange tells it what happens to the request. Its end goes by `end`, which also stops the timer.
+    let claim: KeyClaim
     /// The outcome of the request with this payload, once it is there.
     var given: (outcome: KeyOutcome, payload: [UInt8])?
     /// Ends the wait for the outcome of an equal request, or for the store.
@@ -23,24 +24,6 @@ final class DuplicateKeySearch {
         self.loop = loop
         claim = KeyClaim(engine: loop.engine)
     }
-
-    /// - Parameter isInserted: Whether the store inserts the request before it is sent.
-    func begin(_ digest: PayloadDigest, isComplete: Bool, isInserted: Bool, by exchange: Exchange) {
-        if isInserted { kept = exchange }
-        claim.ask(key: digest.key, payload: isComplete ? digest.mark.payload : nil, isInserted: isInserted, by: exchange)
-    }
-
-    /// The request is complete.
-    func completed(payload: [UInt8]) { claim.completed(payload: payload) }
-
-    /// The client has waited as long as it wants.
-    func waitEnded() { claim.waitEnded() }
-
-    /// The client is gone, and the response goes on only if others wait for it: the engine says whether any do.
-    func clientLeft() { claim.clientLeft() }
-
-    /// The client is gone, and the time of the entry is over.
-    func lookForOthers(of id: EntryID) { claim.lookForOthers(of: id) }
 
     /// Once; later calls do nothing.
     func end(_ outcome: KeyOutcome?) {

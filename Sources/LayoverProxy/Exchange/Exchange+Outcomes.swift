@@ -240,7 +240,7 @@ extension Exchange {
     /// Those that wait for the response own it from now on. They take it as fast as it comes.
     func shareUnattended() {
         loop.opened(self)
-        keySearch?.clientLeft()
+        keySearch?.claim.clientLeft()
         if let client { run.taken(client.tookBytes()) }
     }
 
@@ -257,7 +257,7 @@ extension Exchange {
         client?.share(head, of: self)
         if isUnread, isStillSending { return }
         // mutant: unattended-body
-        if client?.isSharing == true { keySearch?.clientLeft() } else { endUnread() }
+        if client?.isSharing == true { keySearch?.claim.clientLeft() } else { endUnread() }
     }
 
     /// Whether nobody reads the response.
@@ -287,7 +287,7 @@ extension Exchange {
     /// The time of the exchange without a client is over.
     func findOthers() {
         guard let entry else { return }
-        if machine.holdsKey, let keySearch { return keySearch.lookForOthers(of: entry) }
+        if machine.holdsKey, let keySearch { return keySearch.claim.lookForOthers(of: entry) }
         loop.engine.post(OthersLookedFor(entry, doWait: false))
     }
 

@@ -51,7 +51,7 @@ extension Exchange {
     func askForTicket(isLast: Bool = false) {
         guard let conversion, !machine.hasAskedForTicket else { return }
         if machine.keyWaitEnded() {
-            keySearch?.waitEnded()
+            keySearch?.claim.waitEnded()
             return
         }
         let step = machine.ticketIsWanted(
@@ -187,8 +187,11 @@ extension Exchange {
         machine.keySearchBegan()
         let search = DuplicateKeySearch(loop)
         isSearched(by: search)
-        search.begin(
-            digest, isComplete: !isReceivingRequest, isInserted: machine.isAcceptedAtOnce, by: self)
+        // The store inserts a request that is accepted at once, before it is sent.
+        let isInserted = machine.isAcceptedAtOnce
+        if isInserted { search.kept = self }
+        let payload = isReceivingRequest ? nil : digest.mark.payload
+        search.claim.ask(key: digest.key, payload: payload, isInserted: isInserted, by: self)
     }
 
     /// The engine has decided which request with the key is sent.
@@ -233,7 +236,7 @@ extension Exchange {
             conversion?.startTimer()
             wait(search)
         case .waitForTicket:
-            search.waitEnded()
+            search.claim.waitEnded()
             wait(search)
         case .leave:
             // The exchange lets its client go.
@@ -280,7 +283,7 @@ extension Exchange {
             useOutcome()
             return true
         }
-        if let digest = conversion?.digest { keySearch.completed(payload: digest.mark.payload) }
+        if let digest = conversion?.digest { keySearch.claim.completed(payload: digest.mark.payload) }
         return false
     }
 
