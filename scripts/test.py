@@ -1,9 +1,10 @@
 #!/usr/bin/env -S python3 -B
 """Runs the tests that are built, and says in the end what failed: the lines that matter are far up by then.
 
-One test runs after the other: many of them measure time. With LANES=2 those from end to end, which mostly wait, run beside all others.
+Most tests wait for sockets and clocks, so several processes take one batch of suites after the other from a list. Inside a process one test
+runs after the other. What needs the machine for itself runs alone in the end.
 
-Usage: scripts/test.py                      all of them
+Usage: scripts/test.py                      all of them, by PROCESSES processes (default: 4; 1: one test after the other)
        scripts/test.py quick                the units that need no sockets, and one story
        scripts/test.py --filter F --skip S  some of them, in one process
 """
@@ -15,71 +16,147 @@ import sys
 import threading
 import time
 
-BUNDLE = os.path.join(os.path.dirname(__file__), "..", ".build", "debug", "layoverPackageTests.xctest")
-# Clients from end to end have deadlines of real programs: they get the processor first.
-LANES = [("end to end", ["--filter", "LayoverEndToEndTests"], 0), ("others", ["--skip", "LayoverEndToEndTests"], 5)]
-UNITS = "Core|HTTP|Text|Configuration|Engine|Replay|Command|Crypto|Passwords"
+BUNDLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".build", "debug", "layoverPackageTests.xctest")
+COMMAND = [BUNDLE, "--testing-library", "swift-testing"]
+UNITS = "Core|HTTP|Text|Configuration|Engine|Replay|Command|System"
 # Suites that take more than ten seconds.
 QUICK_SKIPS = "PendingWalkTests|ManyTicketsTests|PageSelectionTests|BulkOrderTests|ReloaderTests|StrangeConfigurationTests"
-QUICK_LANES = [
-    ("story", ["--filter", "postArrivesOnceAndComplete"], 0),
-    ("units", ["--filter", f"Layover({UNITS})Tests|RetryTests", "--skip", QUICK_SKIPS], 0),
+QUICK = [
+    ["--filter", "postArrivesOnceAndComplete"],
+    ["--filter", f"Layover({UNITS})Tests|RetryTests", "--skip", QUICK_SKIPS],
 ]
+# These load the machine, or measure what it uses.
+ALONE = re.compile(r"\b(CrashTests|MemoryTests)\b")
+END_TO_END = "LayoverEndToEndTests"
+# Tests of a batch, when it has several suites. Default: 60. The start of a process takes 0.4 seconds.
+BATCH_MAX = 60
 # A test may have any of these words in its name but the punctuation.
 FAILURES = re.compile(r"recorded an issue|failed after .* issues?\.$|Fatal error: |\*\*\* (Program crashed|Signal)|^Program crashed: ")
-# Lines of failures that are shown again. Default: 20.
-FAILURES_SHOWN = 20
+# Lines of failures that are shown again. Default: 40.
+FAILURES_SHOWN = 40
 
 
-class Lane:
-    def __init__(self, name, arguments, niceness):
-        self.name, self.failures, self.result = name, [], "no test ran"
-        self.began = time.monotonic()
-        self.process = subprocess.Popen(
-            ["nice", "-n", str(niceness), BUNDLE, "--testing-library", "swift-testing", "--no-parallel", *arguments],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self.reader = threading.Thread(target=self.read)
-        self.reader.start()
+def suites(listed):
+    """The suites in the output of --list-tests, and how many tests each has."""
+    counts = {}
+    for line in listed.splitlines():
+        if re.match(r"\w+Tests\.", line):
+            suite = line.rsplit("/", 1)[0]
+            counts[suite] = counts.get(suite, 0) + 1
+    return counts
 
-    def read(self):
-        for line in self.process.stdout:
-            sys.stdout.buffer.write(line)
-            sys.stdout.buffer.flush()
-            text = line.decode(errors="replace").rstrip()
-            if FAILURES.search(text):
-                self.failures.append(text[:600])
-            if "Test run with" in text:
-                self.result = text
+
+def batches(counts):
+    """What runs side by side, and what runs alone: lists of suites.
+
+    Those from end to end come first, each by itself, because they take longest. The others come in batches of one target.
+    """
+    ends, others, alone = [], {}, []
+    for suite, count in counts.items():
+        target = suite.split(".")[0]
+        if ALONE.search(suite):
+            alone.append([suite])
+        elif target == END_TO_END:
+            ends.append((count, [suite]))
+        else:
+            parts = others.setdefault(target, [[0, []]])
+            if parts[-1][1] and parts[-1][0] + count > BATCH_MAX:
+                parts.append([0, []])
+            parts[-1][0] += count
+            parts[-1][1].append(suite)
+    ends.sort(key=lambda end: -end[0])
+    return [batch for _, batch in ends] + [batch for parts in others.values() for _, batch in parts], alone
+
+
+def only(batch):
+    """The arguments for the tests of these suites, without those of suites inside them."""
+    return ["--filter", "^(" + "|".join(re.escape(suite) for suite in batch) + ")/[^/]+[(]"]
+
+
+class Run:
+    """One process of tests, whose lines are passed on."""
+
+    def __init__(self, arguments):
+        self.failures, self.count, self.result = [], 0, "no test ran"
+        self.process = subprocess.Popen([*COMMAND, "--no-parallel", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def end(self):
-        """Waits for the end, and returns whether all is well."""
-        self.reader.join()
+        """Waits for the end, and returns the lines that tell of failures."""
+        with self.process.stdout as lines:
+            for line in lines:
+                sys.stdout.buffer.write(line)
+                sys.stdout.buffer.flush()
+                text = line.decode(errors="replace").rstrip()
+                if FAILURES.search(text):
+                    self.failures.append(text[:600])
+                if found := re.search(r"Test run with (\d+) test", text):
+                    self.count, self.result = int(found[1]), text
         status = self.process.wait()
-        self.seconds = time.monotonic() - self.began
         if status < 0:
             self.failures.append(f"ended by signal {-status}")
-        return status == 0
+        if not self.failures and (status or not self.count):
+            self.failures.append(self.result)
+        return self.failures
+
+
+class Pool:
+    """Processes that take their arguments from a list until it is empty."""
+
+    def __init__(self, work):
+        self.work, self.lock, self.running = list(reversed(work)), threading.Lock(), set()
+        self.failures, self.count = [], 0
+
+    def run(self, processes):
+        threads = [threading.Thread(target=self.drain, daemon=True) for _ in range(processes)]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                thread.join()
+        except KeyboardInterrupt:
+            with self.lock:
+                self.work.clear()
+                for run in self.running:
+                    run.process.terminate()
+            raise
+        return self
+
+    def drain(self):
+        while True:
+            with self.lock:
+                if not self.work:
+                    return
+                run = Run(self.work.pop())
+                self.running.add(run)
+            failures = run.end()
+            with self.lock:
+                self.running.discard(run)
+                self.count += run.count
+                self.failures += failures
 
 
 def main(arguments):
+    began = time.monotonic()
+    expected = None
     if arguments == ["quick"]:
-        chosen = QUICK_LANES
-    elif not arguments and os.environ.get("LANES") == "2":
-        chosen = LANES
+        pools = [Pool(QUICK).run(2)]
+    elif arguments:
+        pools = [Pool([arguments]).run(1)]
     else:
-        chosen = [("tests", arguments, 0)]
-    lanes = [Lane(*lane) for lane in chosen]
-    try:
-        failed = [lane for lane in lanes if not lane.end()]
-    except KeyboardInterrupt:
-        for lane in lanes:
-            lane.process.terminate()
-        raise
-    for lane in failed:
-        print(f"\nWhat failed in {lane.name}:", *lane.failures[:FAILURES_SHOWN], sep="\n")
-    for lane in lanes:
-        print(f"{lane.name}, {lane.seconds:.0f} s: {lane.result}")
-    return 1 if failed else 0
+        counts = suites(subprocess.run([*COMMAND, "--list-tests"], stdout=subprocess.PIPE, check=True, text=True).stdout)
+        expected = sum(counts.values())
+        together, alone = batches(counts)
+        pools = [
+            Pool([only(batch) for batch in together]).run(int(os.environ.get("PROCESSES", "4"))), Pool([only(batch) for batch in alone]).run(1),
+        ]
+    failures = [line for pool in pools for line in pool.failures]
+    count = sum(pool.count for pool in pools)
+    if expected is not None and count != expected:
+        failures.append(f"{expected} tests are listed, {count} ran")
+    if failures:
+        print("\nWhat failed:", *failures[:FAILURES_SHOWN], sep="\n")
+    print(f"{count} tests in {time.monotonic() - began:.0f} s: {'failed' if failures else 'passed'}")
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":

@@ -1,18 +1,89 @@
-"""What a run of tests and a build say in the end."""
+"""How a run of tests is divided, and what it and a build say in the end."""
 
 import importlib.util
 import os
+import re
 import subprocess
+import sys
 import unittest
 
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts")
 
 
-def failures():
+def loaded():
     spec = importlib.util.spec_from_file_location("test_script", os.path.join(SCRIPTS, "test.py"))
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    return script.FAILURES
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+script = loaded()
+
+
+class Batches(unittest.TestCase):
+    LISTED = """\
+Build complete!
+LayoverCoreTests.GateTests/opens()
+LayoverCoreTests.GateTests/shuts(kind:)
+LayoverCoreTests.OrderTests/byPriority()
+LayoverEndToEndTests.CrashTests/nothingIsLost()
+LayoverEndToEndTests.EndToEnd/runs()
+LayoverEndToEndTests.EndToEnd/Stories/held()
+LayoverEndToEndTests.EndToEnd/Stories/paid()
+"""
+
+    def test_every_suite_is_in_one_batch(self):
+        counts = script.suites(self.LISTED)
+        self.assertEqual(sum(counts.values()), 7)
+        together, alone = script.batches(counts)
+        self.assertEqual(
+            together, [
+                ["LayoverEndToEndTests.EndToEnd/Stories"], ["LayoverEndToEndTests.EndToEnd"],
+                ["LayoverCoreTests.GateTests", "LayoverCoreTests.OrderTests"],
+            ])
+        self.assertEqual(alone, [["LayoverEndToEndTests.CrashTests"]])
+
+    def test_a_batch_has_a_limit(self):
+        counts = {f"LayoverCoreTests.Suite{number}": 25 for number in range(5)}
+        self.assertEqual([len(batch) for batch in script.batches(counts)[0]], [2, 2, 1])
+
+    def test_a_batch_is_chosen_without_the_suites_inside(self):
+        _, pattern = script.only(["LayoverEndToEndTests.EndToEnd"])
+        self.assertTrue(re.search(pattern, "LayoverEndToEndTests.EndToEnd/runs()/EndToEnd.swift:7:4"))
+        self.assertFalse(re.search(pattern, "LayoverEndToEndTests.EndToEnd/Stories/held()/Stories.swift:7:4"))
+        self.assertFalse(re.search(pattern, "LayoverEndToEndTests.EndToEndOther/runs()/Other.swift:7:4"))
+
+
+class Pools(unittest.TestCase):
+    """The test bundle is a shell script that is told by its last argument what to say."""
+
+    def run_all(self, *work):
+        command = script.COMMAND
+        script.COMMAND = ["sh", "-c", 'eval "$3"', "sh"]
+        try:
+            with open(os.devnull, "w", encoding="utf-8") as sink:
+                real, sys.stdout = sys.stdout, sink
+                try:
+                    return script.Pool([["--filter", one] for one in work]).run(3)
+                finally:
+                    sys.stdout = real
+        finally:
+            script.COMMAND = command
+
+    def test_all_batches_run(self):
+        pool = self.run_all(*["echo Test run with 2 tests in 1 suite passed"] * 7)
+        self.assertEqual((pool.count, pool.failures), (14, []))
+
+    def test_a_failure_is_told(self):
+        pool = self.run_all(
+            "echo Test run with 1 test passed", "echo '✘ Test a() recorded an issue at A.swift:1:1: no'; echo Test run with 1 test failed; exit 1")
+        self.assertEqual(len(pool.failures), 1)
+        self.assertIn("recorded an issue", pool.failures[0])
+
+    def test_a_process_that_crashes_or_runs_nothing_is_a_failure(self):
+        self.assertEqual(self.run_all("kill -9 $$").failures, ["ended by signal 9"])
+        self.assertEqual(self.run_all("echo Test run with 0 tests passed").failures, ["Test run with 0 tests passed"])
+        self.assertEqual(self.run_all("exit 3").failures, ["no test ran"])
 
 
 class Failures(unittest.TestCase):
@@ -26,7 +97,7 @@ class Failures(unittest.TestCase):
             "*** Program crashed: Bad pointer dereference at 0x10 ***",
             "*** Signal 11: Backtracing from 0x10",
         ]:
-            self.assertTrue(failures().search(line), line)
+            self.assertTrue(script.FAILURES.search(line), line)
 
     def test_what_passed_is_not_shown(self):
         for line in [
@@ -34,7 +105,7 @@ class Failures(unittest.TestCase):
             "✔ Test attemptCutOffByACrashHasARecord(isRepeatable:) with 2 test cases passed after 0.001 seconds.",
             "◇ Test case passing 1 argument why → .exhausted to retryIsMadeAfterACrash(why:) started.",
         ]:
-            self.assertFalse(failures().search(line), line)
+            self.assertFalse(script.FAILURES.search(line), line)
 
 
 class Warnings(unittest.TestCase):
