@@ -21,6 +21,8 @@ package struct Failure: Sendable, Hashable {
     /// Whether the peer refused TLS for a reason that does not change by waiting (`TLSAlert.isLasting`). No condition of `retryOn`
     /// covers it.
     package var isLastingRefusal = false
+    /// Whether a parent proxy refused CONNECT because a proxy behind it got its own request back.
+    package var isLoopOfParentProxies = false
     /// The wait that a parent proxy asked for when it could not connect to the origin (`Retry-After` of its response to CONNECT).
     package var retryAfter: Duration?
 
@@ -268,6 +270,7 @@ extension Failure {
     package var loopOfParentProxies: Failure {
         var failure = self
         failure.kind = .proxyLoopDetected
+        failure.isLoopOfParentProxies = true
         failure.message = "A proxy on the way to the origin got its own request back (a loop). See upstreamProxy in the configuration."
         return failure
     }

@@ -179,6 +179,12 @@ struct BodyCapture {
         return (.bytes(count), updated(wakes: false))
     }
 
+    /// Whether a reader has read all that came, and the client owes the rest. Bytes that the spool file is still to give have come.
+    func awaitsClient(_ number: Int) -> Bool {
+        guard let reader, reader.number == number else { return false }
+        return end == nil && reader.position == receivedCount
+    }
+
     enum Peek {
         case copied(Int)
         /// The number of bytes from there on that are in the spool file.

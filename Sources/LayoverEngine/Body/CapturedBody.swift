@@ -200,6 +200,9 @@ package final class CapturedBody: Sendable {
             return result
         }
 
+        /// Whether all that came of the body has been read, and the client owes the rest.
+        package var awaitsClient: Bool { body.capture.withLock { $0.awaitsClient(number) } }
+
         /// The trailers, once a read said `end`.
         package var trailers: RequestFields? { body.capture.withLock { $0.trailers } }
 

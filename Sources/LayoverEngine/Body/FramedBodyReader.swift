@@ -45,6 +45,9 @@ package struct FramedBodyReader: Sendable {
         return result == .end && !isComplete ? .brokenOff : result
     }
 
+    /// Whether all that came of the body has been read, and the client owes the rest.
+    package var awaitsClient: Bool { !isComplete && reader.awaitsClient }
+
     /// Reads nothing more.
     package func close() { reader.close() }
 }

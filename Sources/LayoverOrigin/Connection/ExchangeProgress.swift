@@ -32,7 +32,7 @@ struct RequestSending {
     var isComplete: Bool { byteCount > 0 && waitingByteCount == 0 && reader?.isComplete != false }
 
     /// Whether all that has come of the request is sent, and the client owes the rest.
-    var isCaughtUp: Bool { awaitsBody && waitingByteCount == 0 && reader?.isComplete == false }
+    var isCaughtUp: Bool { awaitsBody && waitingByteCount == 0 && reader?.awaitsClient == true }
 
     /// Whether bytes of the response count: a byte of the request was handed over, or the kernel refused the first.
     var hasBegun: Bool { byteCount > 0 || brokenBy != nil }

@@ -70,7 +70,7 @@ extension Transfer {
     var withheldUntil: UInt64? {
         guard receiving.isOver, receiving.isWithheld, let timeouts = attempt?.request.timeouts else { return nil }
         // libcurl asks for more of the body only when its buffer is empty.
-        if sending.isPaused { return sending.lastAt + loop.options.requestPauseMax.nanoseconds }
+        if sending.isPaused, sending.reader?.awaitsClient == true { return sending.lastAt + loop.options.requestPauseMax.nanoseconds }
         // Without progress for `timeouts.idle` the attempt ends.
         if let idle = timeouts.idle, idle <= loop.options.endWithheldMax { return nil }
         return sending.lastAt + loop.options.endWithheldMax.nanoseconds

@@ -215,6 +215,15 @@ struct ExchangeTests {
         #expect(verdict(on: .fixture(.parentProxyDenied, phase: .connecting), of: "POST", isTicket: true) == .fail(.notInRetryOn))
     }
 
+    /// Two reloads that cross may make a loop of some seconds.
+    @Test mutating func ticketWaitsWhileItsParentProxyReportsALoop() {
+        let loop = Failure.fixture(.connectionRefused, phase: .connecting).loopOfParentProxies
+        #expect(verdict(on: loop, of: "POST", isTicket: false) == .fail(.notInRetryOn))
+        #expect(verdict(on: loop, of: "POST", isTicket: true) == .park(.init(delay: .seconds(1), shutsGate: false, rule: .ownTrouble)))
+        #expect(lastCounts.automatic == 0, "it is tried for as long as the ticket lives")
+        #expect(verdict(on: .fixture(.proxyLoopDetected, phase: .connecting), of: "POST", isTicket: true) == .fail(.notInRetryOn))
+    }
+
     @Test mutating func ticketWaitsWhileItsHostNameIsUnknown() {
         var unknown = Failure.fixture(.dnsError, phase: .resolving)
         unknown.isNameUnknown = true

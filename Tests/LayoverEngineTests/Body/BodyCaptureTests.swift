@@ -49,6 +49,21 @@ struct BodyCaptureTests {
         #expect(!capture.isClientWaiting)
     }
 
+    @Test func readerThatWaitsForTheFileDoesNotWaitForTheClient() {
+        var capture = Self.capture()
+        _ = capture.received(Self.bytes("abcdefghij"))
+        _ = capture.wrote(10)
+        capture.readerOpened(number: 1)
+        #expect(Self.read(&capture, 1).1 == .wait)
+        #expect(!capture.awaitsClient(1))
+        _ = capture.fetched(Self.bytes("abcdefghij"), for: 1)
+        #expect(!capture.awaitsClient(1))
+        #expect(Self.read(&capture, 1).0 == "abcdefghij")
+        #expect(capture.awaitsClient(1) && !capture.awaitsClient(2))
+        _ = capture.ended(.finished)
+        #expect(!capture.awaitsClient(1))
+    }
+
     @Test func aSecondReaderBeginsAtTheStartAndReadsTheFile() {
         var capture = Self.capture()
         _ = capture.received(Self.bytes("abcdefghij"))
