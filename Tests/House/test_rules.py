@@ -146,14 +146,16 @@ class PortTests(unittest.TestCase):
 
     def test_others_read_what_a_machine_stores_and_tell_it_nothing(self):
         for told in ("exchange.machine.ended()", "_ = exchange?.machine.rules.mayBeSent(a)", "exchange.machine.rules.policy = new",
-                     "exchange.machine.rules.count += 1", "all.forEach { $0.machine.stopBegan() }"):
+                     "exchange.machine.rules.count += 1", "all.forEach { $0.machine.stopBegan() }", "exchange.machine = other",
+                     "exchange\n .machine.ended()", "exchange(of: id)?.machine.ended()", "self.exchange.machine.ended()"):
             self.assertEqual(self.said(f"func a() {{\n {told}\n}}"), [
                 "Sources/LayoverProxy/Port.swift:2: only an exchange tells its machine facts: tell the exchange"], told)
             self.assertEqual(self.said(told, target="LayoverCore"), [])
 
     def test_an_exchange_tells_its_own(self):
         for text in ("machine.ended()", "self.machine.ended()", "let a = exchange.machine.holdsKey", "f(exchange.machine.rules.counts)",
-                     "exchange.machine.holder == .client", "// exchange.machine.ended()"):
+                     "exchange.machine.holder == .client", "// exchange.machine.ended()", "let a = exchange.machine\n(b, c) = d",
+                     "self.machine = machine", "exchange.machine != other"):
             self.assertEqual(self.said(text), [], text)
 
 

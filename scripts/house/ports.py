@@ -7,7 +7,9 @@ Others may read what the machine stores. A call or an assignment through another
 import re
 
 TARGET = "LayoverProxy"
-TOLD = re.compile(r"(?<![\w$])(?!self\b)[\w$]+[?!]?\.machine\.[\w.?]+\s*(?:\(|[-+*/]?=(?!=))")
+# The receiver is a name or the end of a call, and may stand on the line before.
+TOLD = re.compile(
+    r"(?:(?<![\w$])(?!self\b)[\w$]+|[)\]])[?!]?\s*\.machine(?:\s*\.\s*[\w.?!]+)?[ \t]*(?:\(|[-+*/]?=(?!=))")
 
 
 def breaches(tree):

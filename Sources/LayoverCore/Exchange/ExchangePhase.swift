@@ -69,11 +69,6 @@ package enum ExchangePhase: Sendable, Hashable {
             + [.accepting, .preflight, .attempting, .offering, .parked, .delivering, .unattended, .ended]
     }
 
-    package var isSearching: Bool {
-        if case .searching = self { return true }
-        return false
-    }
-
     /// Whether there is neither a response nor an end, and the request is known to those who decide about it.
     package var isPending: Bool { self == .parked || self == .attempting || self == .offering }
 }

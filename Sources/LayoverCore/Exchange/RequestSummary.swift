@@ -18,7 +18,8 @@ package struct RequestSummary: Sendable, Hashable {
     package var body: Body
     /// Whether a field makes it conditional (`PreconditionField`). Only repetitions are asked; false elsewhere.
     package var hasPrecondition: Bool
-    /// Whether it is judged as a ticket: the store holds it, or will as soon as its client is not answered. Set by the machine.
+    /// Whether it is judged as a ticket: it is one, or it becomes one if it has to wait, because its client has closed its side. Set by the
+    /// machine where a verdict depends on it.
     var isTicket = false
 
     package init(_ repeatability: Repeatability, body: Body = .none, hasPrecondition: Bool = false) {

@@ -28,6 +28,8 @@ final class DuplicateKeySearch {
     /// Once; later calls do nothing.
     func end(_ outcome: KeyOutcome?) {
         stopTimer()
+        // No decision comes any more, and the exchange holds its search.
+        kept = nil
         claim.end(outcome)
     }
 

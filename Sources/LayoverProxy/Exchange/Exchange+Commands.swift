@@ -88,12 +88,13 @@ extension Exchange {
         return body.summary == .lost ? .notKept : .incomplete
     }
 
-    /// Answers the client with the response of a policy in place of the origin's.
+    /// Answers the client, if there is one, with the response of a policy in place of the origin's.
     func standIn(_ response: StandInResponse, _ failure: Failure) {
+        guard client != nil else { return ended(as: .failed, failure: failure) }
         answer(
             OwnResponse(
                 response, lastFailure: machine.lastFailure, attemptCount: machine.rules.attemptCount, identity: loop.rules.identity))
-        ended(as: .failed, failure: client == nil ? failure : machine.lastFailure)
+        ended(as: .failed, failure: machine.lastFailure)
     }
 }
 

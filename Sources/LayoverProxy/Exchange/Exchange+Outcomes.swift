@@ -4,7 +4,7 @@ import LayoverHTTP
 import LayoverOrigin
 import NIOCore
 
-/// The first step, what attempts come to when no response is delivered, and those that go on without a client.
+/// The first step, the events of attempts, what attempts come to when no response is delivered, and those that go on without a client.
 extension Exchange {
     // MARK: The first step
 
@@ -135,7 +135,7 @@ extension Exchange {
 
     // MARK: Starts that fail
 
-    func preflightAnswered(_ head: ResponseHead) {
+    private func preflightAnswered(_ head: ResponseHead) {
         guard !parentProxyRefused(head) else { return }
         run.cancel()
         switch machine.preflightAnswered(status: head.status, at: loop.engine.clock.now()) {
@@ -261,7 +261,7 @@ extension Exchange {
     }
 
     /// Whether nobody reads the response.
-    var isUnread: Bool { phase.isUnattended && client?.isSharing != true }
+    private var isUnread: Bool { phase.isUnattended && client?.isSharing != true }
 
     private var isStillSending: Bool { attempt?.progress.phase == .sending && client?.isRequestUnwanted != true }
 
@@ -270,7 +270,7 @@ extension Exchange {
     private static let unreadByteCountMax = 1 << 20
 
     /// A piece of a response that nobody reads, but whose request was still to be sent when it began.
-    func receiveUnread(_ bytes: ByteBuffer) {
+    private func receiveUnread(_ bytes: ByteBuffer) {
         run.taken(bytes.readableBytes)
         guard !isStillSending else { return }
         run.unreadByteCount += bytes.readableBytes

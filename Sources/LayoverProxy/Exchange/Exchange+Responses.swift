@@ -81,7 +81,7 @@ extension Exchange {
     }
 
     /// Evidence for other requests, where they wait for the origin or for the network.
-    func tellOriginAnswered() {
+    private func tellOriginAnswered() {
         if notice != nil {
             loop.engine.post(OriginAnswered(request.origin))
             if let gate = request.parentProxy?.gate { loop.engine.post(OriginAnswered(gate)) }
