@@ -268,7 +268,8 @@ extension Exchange: ConnectionExchange {
             bodyIsComplete(with: trailers?.forwardedTrailers)
             requestCompleted()
         }
-        if phase.isEnded { client.connection?.exchangeFinished(keepsAlive: false) }
+        // A connection that has let go of it may work on the next request already.
+        if phase.isEnded, client.connection?.exchange === self { client.connection?.exchangeFinished(keepsAlive: false) }
     }
 
     func requestBroke(status: Int, detail: String) {
