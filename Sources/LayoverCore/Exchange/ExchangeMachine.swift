@@ -232,6 +232,7 @@ package struct ExchangeMachine: Sendable {
         _ failure: Failure, in circumstances: Circumstances, using generator: inout some RandomNumberGenerator
     ) -> FailureStep {
         var failure = failure
+        // First: with a part of its response the request could not become a ticket.
         let request = judged(circumstances)
         // Of the request itself nothing has left.
         if phase == .preflight { failure.evidence = .neverSent }

@@ -49,6 +49,24 @@ import Testing
         return parking.delay
     }
 
+    /// The part that has come is what is gone on with, once. Of an attempt without a response none has come.
+    @Test mutating func partThatHasComeIsTakenOverWhereAResponseBreaksOff() throws {
+        var circumstances = circumstances
+        var machine = ExchangeMachine(for: .client, AttemptRules(policy: .fixture()), phase: .parked)
+        circumstances.part = try Self.part(200)
+        _ = machine.startAttempt(.dueTime, at: circumstances.now)
+        _ = machine.attemptFailed(.refused, in: circumstances, using: &generator)
+        #expect(machine.resumable == nil)
+        for done in [200, 300] {
+            circumstances.part = try Self.part(done)
+            machine.rested()
+            _ = machine.startAttempt(.dueTime, at: circumstances.now)
+            machine.deliveryBegan()
+            _ = machine.attemptFailed(.reset, in: circumstances, using: &generator)
+            #expect(machine.resumable?.done == 200)
+        }
+    }
+
     @Test(arguments: [ExchangeMachine.Holder.client, .store(.unstored), .cache])
     mutating func attemptsAndDelayStartOverAfterEnoughProgress(holder: ExchangeMachine.Holder) throws {
         let min = ResumableResponse.progressMin
