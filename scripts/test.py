@@ -28,6 +28,8 @@ QUICK = [
 # These load the machine, or measure what it uses.
 ALONE = re.compile(r"\b(CrashTests|MemoryTests)\b")
 END_TO_END = "LayoverEndToEndTests"
+# Batches with one of these take over two minutes, and begin first.
+LONGEST = re.compile(r"\b(SimulationTests|SchemathesisTests|AuthorityVariablesTests|EndToEnd/Direct|EarlyResponseTests|PendingWalkTests)$")
 # Tests of a batch, when it has several suites. Default: 60. The start of a process takes 0.4 seconds.
 BATCH_MAX = 60
 # A test may have any of these words in its name but the punctuation.
@@ -49,7 +51,7 @@ def suites(listed):
 def batches(counts):
     """What runs side by side, and what runs alone: lists of suites.
 
-    Those from end to end come first, each by itself, because they take longest. The others come in batches of one target.
+    The longest come first, then those from end to end, each by itself. The others come in batches of one target.
     """
     ends, others, alone = [], {}, []
     for suite, count in counts.items():
@@ -65,7 +67,9 @@ def batches(counts):
             parts[-1][0] += count
             parts[-1][1].append(suite)
     ends.sort(key=lambda end: -end[0])
-    return [batch for _, batch in ends] + [batch for parts in others.values() for _, batch in parts], alone
+    together = [batch for _, batch in ends] + [batch for parts in others.values() for _, batch in parts]
+    together.sort(key=lambda batch: not any(LONGEST.search(suite) for suite in batch))
+    return together, alone
 
 
 def only(batch):

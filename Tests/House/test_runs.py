@@ -43,6 +43,10 @@ LayoverEndToEndTests.EndToEnd/Stories/paid()
             ])
         self.assertEqual(alone, [["LayoverEndToEndTests.CrashTests"]])
 
+    def test_the_longest_begin_first(self):
+        counts = {"LayoverCoreTests.GateTests": 9, "LayoverEndToEndTests.EndToEnd/Stories": 3, "LayoverSimulationTests.SimulationTests": 1}
+        self.assertEqual(script.batches(counts)[0][0], ["LayoverSimulationTests.SimulationTests"])
+
     def test_a_batch_has_a_limit(self):
         counts = {f"LayoverCoreTests.Suite{number}": 25 for number in range(5)}
         self.assertEqual([len(batch) for batch in script.batches(counts)[0]], [2, 2, 1])

@@ -119,7 +119,8 @@ package struct AttemptRules: Sendable {
         if request.isTicket, failure.isOurOwn {
             return leave(request, after: failure, delay: Self.ownTroubleDelay, rule: .ownTrouble)
         }
-        // An administrator has to mend the configuration, maybe that of a proxy behind the parent proxy. Nobody sends the request again meanwhile.
+        // An administrator has to mend the configuration, maybe that of a proxy behind the parent proxy. Nobody sends the request again
+        // meanwhile.
         if request.isTicket, failure.kind == .parentProxyMisconfigured || failure.isLoopOfParentProxies, failure.evidence == .neverSent {
             let delay = policy.delay.delay(afterAttempt: delayCount, using: &generator)
             return leave(request, after: failure, delay: delay, rule: .ownTrouble)
