@@ -13,6 +13,8 @@ final class AttemptRun {
     var opening: OriginConnecting?
     /// Not nil where the attempt has its own connection and asks there for another protocol.
     var handshake: UpgradeHandshake?
+    /// The parent proxy of the newest attempt. A reload may have given the request another one since. Nil: none.
+    private(set) var parentProxy: ParentProxy?
     /// When the attempt began, in seconds since 1970.
     private(set) var startedAt = 0
     /// When the connection must stand that is dialled for it. Of transfers their worker knows.
@@ -54,6 +56,7 @@ final class AttemptRun {
     ///   - isShown: Whether it is the attempt of an entry. Others cost nothing for it.
     func start(_ attempt: UpstreamAttempt, isTimed: Bool, isShown: Bool) {
         self.attempt = attempt
+        parentProxy = attempt.request.parentProxy
         if isShown { show() }
         if isTimed { startedAt = loop.wallSeconds }
         if attempt.request.purpose != .transfer { readyBy = attempt.request.timeouts.readyBy(from: loop.eventLoop.now) }

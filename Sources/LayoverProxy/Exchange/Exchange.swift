@@ -39,8 +39,6 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     private(set) var cacheUse: CacheUse?
     /// Tickets only: the gate of the parent proxy that the engine planned with.
     @Boxed private var plannedParentProxyGate: Origin?
-    /// Not nil if a reload came during the first attempt: the gate of the parent proxy of that attempt.
-    @Boxed private(set) var firstParentProxyGate: Origin??
     /// Whether no preflight is sent, whatever the policy says.
     private let skipsPreflight: Bool
 
@@ -173,7 +171,6 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         let policy = machine.holder.isCache ? CacheRecipient.policy(found.policy) : found.policy
         let parentProxy = loop.rules.routes.parentProxy(for: request.origin, route: found.route)
         guard found.route != route || policy != machine.rules.policy || parentProxy != request.parentProxy else { return }
-        if entry == nil, firstParentProxyGate == nil { firstParentProxyGate = .some(request.parentProxy?.gate) }
         request.parentProxy = parentProxy
         route = found.route
         machine.policyChanged(to: policy)

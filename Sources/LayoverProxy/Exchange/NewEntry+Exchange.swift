@@ -30,7 +30,7 @@ extension NewEntry {
             client: client, route: exchange.route, policy: exchange.machine.rules.policy, tally,
             requestByteCount: request.body?.receivedByteCount ?? 0, failure: failure, parking: parking)
         parentProxyGate = request.parentProxy?.gate
-        attemptParentProxyGate = exchange.firstParentProxyGate ?? parentProxyGate
+        attemptParentProxyGate = exchange.machine.rules.attemptCount == 0 ? parentProxyGate : exchange.run.parentProxy?.gate
         lane = exchange.order.lane
         priority = exchange.order.priority
     }
