@@ -49,7 +49,7 @@ import Testing
         try await withRefresh { proxy, _, entry in
             var rules = proxy.loop.rules
             rules.routes = Self.routes("new", delay: .seconds(7))
-            try await proxy.loop.adopt(rules).get()
+            try await proxy.loop.adopt(rules.reloadable).get()
             try await proxy.settle()
             let rerouted = try #require(await proxy.engine.entry(entry.id))
             #expect(rerouted.policy.delay == DelaySchedule(.constant(.seconds(7))))

@@ -20,7 +20,7 @@ struct ReloadTests {
     private static func adopt(_ routes: RouteTable, _ proxy: TestProxy) async throws {
         var rules = proxy.loop.rules
         rules.routes = routes
-        try await proxy.loop.adopt(rules).get()
+        try await proxy.loop.adopt(rules.reloadable).get()
         try await proxy.settle()
     }
 

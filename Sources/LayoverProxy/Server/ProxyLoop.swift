@@ -174,23 +174,20 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         engine.post(.networkAnswered)
     }
 
-    /// Goes by other rules from now on. What is known of routes, policies, users and the time-outs of
-    /// attempts counts at once, for requests that wait too; the rest needs a restart.
-    package func adopt(_ new: ProxyRules) -> EventLoopFuture<Void> {
+    /// Goes by other rules from now on, for requests that wait too.
+    package func adopt(_ new: ReloadableRules) -> EventLoopFuture<Void> {
         eventLoop.submit {
-            self.rules.routes = new.routes
-            self.rules.attempt = new.attempt
-            self.adopt(users: new.users)
+            let usersBefore = self.rules.users
+            self.rules.reloadable = new
+            if new.users != usersBefore { self.usersChanged() }
             self.planner = RequestPlanner(rules: self.rules, addressGuard: self.addressGuard)
             for connection in self.connections.inOrder { connection.adoptedRules() }
             for exchange in self.unattended.inOrder { exchange.reroute() }
         }
     }
 
-    private func adopt(users: [String: PasswordHash]) {
-        guard users != rules.users else { return }
-        rules.users = users
-        self.users = passwordChecks.flatMap { UserAccess(users, checks: $0, metrics: metrics) }
+    private func usersChanged() {
+        users = passwordChecks.flatMap { UserAccess(rules.users, checks: $0, metrics: metrics) }
     }
 
     /// Accepts tickets from now on, or keeps the reason for refusing them. Called only once the store is open: the sweep of an opening

@@ -50,8 +50,29 @@ package struct ProxyRules: Sendable {
 
     package init() {}
 
+    /// The part that a reload changes.
+    package var reloadable: ReloadableRules {
+        get {
+            var rules = ReloadableRules()
+            (rules.routes, rules.attempt, rules.users) = (routes, attempt, users)
+            return rules
+        }
+        set { (routes, attempt, users) = (newValue.routes, newValue.attempt, newValue.users) }
+    }
+
     var keepsTickets: Bool { noTickets == nil }
 
     /// `1.1 <identity>`, our own Via member of responses.
     var viaMember: [UInt8] { Array("1.1 \(viaIdentity)".utf8) }
+}
+
+/// The rules that a reload changes at once, as in `ProxyRules`. All others need a restart.
+///
+/// A key of the schema with the effect `atOnce` that belongs to the proxy is read here, and no other key is (`ReloadableRulesTests`).
+package struct ReloadableRules: Sendable {
+    package var routes = RouteTable()
+    package var attempt = AttemptTimeouts()
+    package var users: [String: PasswordHash] = [:]
+
+    package init() {}
 }

@@ -10,7 +10,7 @@ extension ProxyRules {
         self.init()
         identity = settings.proxy.identity
         viaIdentity = "\(settings.proxy.identity)-\(installation)"
-        routes = settings.routes
+        reloadable = ReloadableRules(settings)
         allowedHosts = Set(settings.proxy.allowedHosts.map(Self.bare))
         if let publicURL = settings.proxy.publicURL {
             publicBase = publicURL.base
@@ -18,18 +18,13 @@ extension ProxyRules {
             allowedHosts.insert(publicURL.origin.host)
         }
         connectPorts = Set(settings.proxy.connectPorts)
-        users = settings.proxy.users
         framing = FramingLimits(settings.limits)
         body.inMemoryMax = settings.limits.bodyInMemory
         body.byteCountMax = settings.limits.bodyMax
         connectionCountMax = settings.limits.connections
         offersTickets = settings.store.isKept
         identityFields = settings.store.encryptFields
-        attempt.connect = settings.timeouts.connect
-        attempt.firstByte = settings.timeouts.firstByte.held
         ticketFirstByte = settings.timeouts.firstByte.ticket
-        attempt.idle = settings.timeouts.idle
-        attempt.deadPeer = settings.timeouts.deadPeer
         requestHeadTimeout = settings.timeouts.requestHead
         requestBodyTimeout = settings.timeouts.requestBody
         clientIdleTimeout = settings.timeouts.clientIdle
@@ -41,6 +36,18 @@ extension ProxyRules {
     /// A host in the form of the parser: an IPv6 literal has no brackets.
     private static func bare(_ host: String) -> String {
         host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+    }
+}
+
+extension ReloadableRules {
+    init(_ settings: Settings) {
+        self.init()
+        routes = settings.routes
+        users = settings.proxy.users
+        attempt.connect = settings.timeouts.connect
+        attempt.firstByte = settings.timeouts.firstByte.held
+        attempt.idle = settings.timeouts.idle
+        attempt.deadPeer = settings.timeouts.deadPeer
     }
 }
 

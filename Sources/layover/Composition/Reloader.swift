@@ -70,7 +70,7 @@ final class Reloader: Sendable {
         parts.storeOpening.routeFields.add(from: settings)
         // Before the routes say so.
         await parts.authority.prepare(for: settings, loops: parts.loops, logger: parts.logger)
-        let rules = ProxyRules(settings, installation: "")
+        let rules = ReloadableRules(settings)
         for loop in parts.loops { try? await loop.adopt(rules).get() }
         await parts.engine.adopt(rules.routes)
         await parts.useCache(for: settings)

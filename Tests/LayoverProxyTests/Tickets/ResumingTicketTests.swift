@@ -121,7 +121,7 @@ struct ResumingTicketTests {
             route.host = .exact("o.test")
             route.setFields = [.init(name: "X-Token", value: "new")]
             rules.routes = RouteTable(policies: ["default": .standard], routes: [route])
-            try await proxy.loop.adopt(rules).get()
+            try await proxy.loop.adopt(rules.reloadable).get()
             #expect(await proxy.engine.command(.retry, id).0 == .done)
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.values("Range") == ["bytes=5-"])

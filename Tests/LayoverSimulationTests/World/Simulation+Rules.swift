@@ -87,7 +87,7 @@ extension Simulation {
         trace { "reload" }
         rules.routes = routes
         for lane in lanes {
-            _ = lane.loop.adopt(rules)
+            _ = lane.loop.adopt(rules.reloadable)
             lane.embedded.run()
             referee.noteRules(of: lane)
         }
@@ -131,7 +131,7 @@ extension Simulation {
         rules.routes = randomRoutes()
         let rules = rules
         for lane in lanes {
-            try? await lane.loop.adopt(rules).get()
+            try? await lane.loop.adopt(rules.reloadable).get()
             referee.noteRules(of: lane)
         }
         tellEngine(rules.routes)
