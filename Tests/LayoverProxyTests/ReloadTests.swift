@@ -124,6 +124,17 @@ struct ReloadTests {
         }
     }
 
+    /// The key takes effect at once, but tickets kept the limit of the start.
+    @Test func ticketTakesTheReloadedLimitForItsResponseHead() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            var rules = proxy.loop.rules.reloadable
+            rules.ticketFirstByte = .seconds(7)
+            try await proxy.loop.adopt(rules).get()
+            _ = try await proxy.accept()
+            #expect(try await proxy.nextAttempt().request.timeouts.firstByte == .seconds(7))
+        }
+    }
+
     @Test(arguments: ["outbox"])
     func policyOutboxIsRefusedWithoutAStore(name: String) async throws {
         try await withProxy { proxy in

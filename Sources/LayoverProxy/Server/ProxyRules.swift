@@ -54,10 +54,13 @@ package struct ProxyRules: Sendable {
     package var reloadable: ReloadableRules {
         get {
             var rules = ReloadableRules()
-            (rules.routes, rules.attempt, rules.users) = (routes, attempt, users)
+            (rules.routes, rules.attempt, rules.ticketFirstByte, rules.users) = (routes, attempt, ticketFirstByte, users)
             return rules
         }
-        set { (routes, attempt, users) = (newValue.routes, newValue.attempt, newValue.users) }
+        set {
+            (routes, attempt, users) = (newValue.routes, newValue.attempt, newValue.users)
+            ticketFirstByte = newValue.ticketFirstByte
+        }
     }
 
     var keepsTickets: Bool { noTickets == nil }
@@ -72,6 +75,7 @@ package struct ProxyRules: Sendable {
 package struct ReloadableRules: Sendable {
     package var routes = RouteTable()
     package var attempt = AttemptTimeouts()
+    package var ticketFirstByte: Duration? = .seconds(300)
     package var users: [String: PasswordHash] = [:]
 
     package init() {}

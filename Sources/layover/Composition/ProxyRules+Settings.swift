@@ -24,7 +24,6 @@ extension ProxyRules {
         connectionCountMax = settings.limits.connections
         offersTickets = settings.store.isKept
         identityFields = settings.store.encryptFields
-        ticketFirstByte = settings.timeouts.firstByte.ticket
         requestHeadTimeout = settings.timeouts.requestHead
         requestBodyTimeout = settings.timeouts.requestBody
         clientIdleTimeout = settings.timeouts.clientIdle
@@ -46,6 +45,7 @@ extension ReloadableRules {
         users = settings.proxy.users
         attempt.connect = settings.timeouts.connect
         attempt.firstByte = settings.timeouts.firstByte.held
+        ticketFirstByte = settings.timeouts.firstByte.ticket
         attempt.idle = settings.timeouts.idle
         attempt.deadPeer = settings.timeouts.deadPeer
     }

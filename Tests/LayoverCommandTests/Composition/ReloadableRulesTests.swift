@@ -43,7 +43,7 @@ import Testing
             var settings = Settings()
             key.copy(changed, &settings)
             let rules = ReloadableRules(settings)
-            return rules.attempt != standard.attempt || rules.users != standard.users
+            return rules.attempt != standard.attempt || rules.ticketFirstByte != standard.ticketFirstByte || rules.users != standard.users
         }
         let atOnce = Schema.global.filter { $0.effect == .atOnce }.map { $0.path.joined(separator: ".") }
         #expect(Self.keysOfOthers.isSubset(of: atOnce))
