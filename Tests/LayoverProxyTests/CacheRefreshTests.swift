@@ -47,9 +47,7 @@ import Testing
 
     @Test func waitingRefreshTakesTheReloadedPolicy() async throws {
         try await withRefresh { proxy, _, entry in
-            var rules = proxy.loop.rules
-            rules.routes = Self.routes("new", delay: .seconds(7))
-            try await proxy.loop.adopt(rules.reloadable).get()
+            try await proxy.reload { $0.routes = Self.routes("new", delay: .seconds(7)) }
             try await proxy.settle()
             let rerouted = try #require(await proxy.engine.entry(entry.id))
             #expect(rerouted.policy.delay == DelaySchedule(.constant(.seconds(7))))

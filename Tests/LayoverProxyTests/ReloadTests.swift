@@ -18,9 +18,7 @@ struct ReloadTests {
     }
 
     private static func adopt(_ routes: RouteTable, _ proxy: TestProxy) async throws {
-        var rules = proxy.loop.rules
-        rules.routes = routes
-        try await proxy.loop.adopt(rules.reloadable).get()
+        try await proxy.reload { $0.routes = routes }
         try await proxy.settle()
     }
 
@@ -61,7 +59,6 @@ struct ReloadTests {
             first.fail()
             _ = try await proxy.entry()
             try await Self.adopt(routes("new", removing: ["x-gone"]), proxy)
-            await proxy.engine.adopt(proxy.loop.rules.routes)
             try await proxy.advance(by: .seconds(60))
             let second = try await proxy.nextAttempt("the attempt after the reload")
             #expect(second.values("X-Token") == ["new"])
@@ -127,9 +124,7 @@ struct ReloadTests {
     /// The key takes effect at once, but tickets kept the limit of the start.
     @Test func ticketTakesTheReloadedLimitForItsResponseHead() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
-            var rules = proxy.loop.rules.reloadable
-            rules.ticketFirstByte = .seconds(7)
-            try await proxy.loop.adopt(rules).get()
+            try await proxy.reload { $0.ticketFirstByte = .seconds(7) }
             _ = try await proxy.accept()
             #expect(try await proxy.nextAttempt().request.timeouts.firstByte == .seconds(7))
         }

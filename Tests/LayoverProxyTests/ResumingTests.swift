@@ -118,9 +118,7 @@ struct ResumingTests {
         try await withProxy(rules: Self.patient) { proxy in
             let client = try await Self.broken(proxy)
             _ = try await proxy.entry()
-            var rules = proxy.loop.rules
-            rules.routes = Self.rules { $0.automaticAttemptsMax = 1 }
-            try await proxy.loop.adopt(rules.reloadable).get()
+            try await proxy.reload { $0.routes = Self.rules { $0.automaticAttemptsMax = 1 } }
             try await Self.next(proxy).fail(.connectionRefused)
             #expect(try await client.ending().rest.hasSuffix("\r\n\r\n01234"), "no attempt is left")
             #expect(proxy.upstream.startedCount == 2)

@@ -166,14 +166,11 @@ struct UserTests {
             let client = try await proxy.connect()
             try await client.send(.get("/", Self.right))
             #expect(try await client.answer().status == 200)
-            var rules = proxy.loop.rules
-            rules.users["me"] = nil
-            try await proxy.loop.adopt(rules.reloadable).get()
+            try await proxy.reload { $0.users["me"] = nil }
             try await client.send(.get("/", Self.right))
             #expect(try await client.answer().status == 407)
             #expect(proxy.loop.metrics.users.map(\.name) == ["you"])
-            rules.users = [:]
-            try await proxy.loop.adopt(rules.reloadable).get()
+            try await proxy.reload { $0.users = [:] }
             try await client.send(.get("/"))
             #expect(try await client.answer().status == 200)
         }

@@ -16,9 +16,7 @@ struct VouchingTests {
     }
 
     private static func adopt(_ routes: RouteTable, _ proxy: TestProxy) async throws {
-        var rules = proxy.loop.rules
-        rules.routes = routes
-        try await proxy.loop.adopt(rules.reloadable).get()
+        try await proxy.reload { $0.routes = routes }
         try await proxy.settle()
     }
 

@@ -17,6 +17,7 @@ extension Entry {
             waitEnd: new.parking.rule == .status ? .status : new.failure == nil || new.parking.shutsGate ? .origin : .time,
             owner: Self.owner(of: new))
         parentProxyGate = new.parentProxyGate
+        if new.ticket == nil, new.wish != PolicyWish() { heldWish = new.wish }
         failed(new.failure, at: now)
         attempts.append(contentsOf: new.tally.records)
         noteSent(new.failure, new.tally.records)

@@ -32,6 +32,12 @@ extension Entry {
         }
     }
 
+    /// What the request itself said about its policy.
+    var wish: PolicyWish { ticket?.wish ?? heldWish ?? PolicyWish() }
+
+    /// Whether it brings the cache up to date.
+    var isRefresh: Bool { if case .cache = owner { true } else { false } }
+
     /// Whether its client is gone, and its attempt goes on only so that its outcome is known.
     package var isUnattended: Bool {
         switch owner {

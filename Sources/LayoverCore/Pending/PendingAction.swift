@@ -9,6 +9,8 @@ package enum PendingAction: Sendable, Hashable {
     case abortAttempt(EntryID, isCommanded: Bool)
     /// Make a ticket of it, if that can be done: its client has waited on its connection as long as it may.
     case offerTicket(EntryID)
+    /// Tell its exchange the route and the policy that it has now: there was a reload.
+    case reroute(EntryID)
     /// Find out whether others with its key wait for its outcome; `OthersLookedFor` follows.
     case lookForOthers(EntryID)
     /// Answer the client: the entry has come to its end without it.

@@ -354,11 +354,25 @@ extension PendingSet {
 
     // MARK: Reloads
 
-    /// Has a ticket find its route in the configuration of now, if it has not done so.
+    /// Has an entry find its route in the configuration of now, if it has not done so, and tells its exchange. Nothing follows the attempt
+    /// of an unattended entry, so that one keeps its route.
     mutating func rerouteIfStale(_ id: EntryID, now: Timestamp) {
-        guard let number = rerouting?.number, let entry = entries[id], let ticket = entry.ticket, entry.reloadNumber != number
+        guard let number = rerouting?.number, entries.show(id, { $0.reloadNumber != number && !$0.isUnattended }) == true,
+            let entry = entries[id], let found = rerouting?.route(of: entry, now: now)
         else { return }
         entries[id]?.reloadNumber = number
-        rerouting?.route(of: TicketRecord(entry, ticket), now: now).apply(to: id, &self)
+        found.apply(to: id, &self)
+        // Also if route and policy stay: the fields that the route sets may be others.
+        actions.append(.reroute(id))
+    }
+
+    /// The same for a request that has just joined: its loop may have planned it by the table of before.
+    mutating func rerouteIfStale(_ new: NewEntry, now: Timestamp) {
+        guard let rerouting else { return }
+        guard new.routesNumber < rerouting.table else {
+            entries[new.id]?.reloadNumber = rerouting.number
+            return
+        }
+        rerouteIfStale(new.id, now: now)
     }
 }

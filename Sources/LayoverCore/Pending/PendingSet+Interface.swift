@@ -285,21 +285,27 @@ extension PendingSet {
 
     // MARK: Reloads
 
-    /// A reload has new routes. `rerouteSome` looks up the route of each ticket, in portions, and is called until `isRerouting` is false.
-    /// The route of a ticket whose turn comes before is looked up at that moment.
+    /// A reload has new routes. `rerouteSome` looks up the route of each entry, in portions, and is called until `isRerouting` is false.
+    /// The route of an entry whose turn comes before is looked up at that moment, and so is that of one that joins with an older table.
     ///
-    /// - Parameter find: Finds the route of a ticket in the new configuration. It must depend on nothing else.
-    package mutating func reloaded(_ find: @escaping @Sendable (TicketRecord) -> TicketRoute) {
-        // One byte keeps an entry small. A ticket that missed 255 reloads in a row, each cut off by the next, would count as rerouted.
+    /// - Parameters:
+    ///   - table: `RouteTable.number` of the new configuration.
+    ///   - find: Finds the route of an entry in the new configuration. It must depend on nothing else.
+    package mutating func reloaded(as table: Int, _ find: @escaping @Sendable (Entry) -> RouteMatch) {
+        // One byte keeps an entry small. An entry that missed 255 reloads in a row, each cut off by the next, would count as rerouted.
         reloadCount = reloadCount == .max ? 1 : reloadCount + 1
-        rerouting = Rerouting(number: reloadCount, entries.inOrder(), find: find)
+        // Clients wait for the entries without a ticket, and these are few.
+        var (held, tickets): ([ArrivalOrder.Item], [ArrivalOrder.Item]) = ([], [])
+        for item in entries.inOrder() {
+            if entries.show(item.id, { $0.ticket != nil }) == true { tickets.append(item) } else { held.append(item) }
+        }
+        rerouting = Rerouting(number: reloadCount, table: table, held + tickets, find: find)
     }
 
-    package var isRerouting: Bool { rerouting != nil }
+    package var isRerouting: Bool { rerouting?.isOver == false }
 
     package mutating func rerouteSome(_ count: Int, now: Timestamp) -> [PendingAction] {
         for item in rerouting?.takePortion(count) ?? [] { rerouteIfStale(item.id, now: now) }
-        if rerouting?.isOver == true { rerouting = nil }
         return finishFact(now: now)
     }
 

@@ -146,13 +146,6 @@ extension PendingSet {
         originChanged(gate)
     }
 
-    /// The attempt that has begun goes through another parent proxy than was known when it was decided.
-    mutating func attemptGoes(_ id: EntryID, through gate: Origin?) {
-        guard case .attempting(var attempt)? = entries[id]?.fullState else { return }
-        attempt.parentProxyGate = gate
-        entries[id]?.fullState = .attempting(attempt)
-    }
-
     /// Evidence that the parent proxy of an attempt was reached: the connection to it stood.
     ///
     /// - Parameter isAnswered: Whether the proxy, or the origin behind it, said anything.

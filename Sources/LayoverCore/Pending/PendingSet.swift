@@ -35,7 +35,7 @@ package struct PendingSet: Sendable {
     var isRestoring = false
     /// Whether tickets of an earlier run may be in a store that is not open yet: then it is unknown which entry of a lane comes first.
     var areLanesUnknown = false
-    /// The reload under way. Nil: every ticket has its route of now.
+    /// The newest reload. Nil: there was none.
     var rerouting: Rerouting?
     var reloadCount: UInt8 = 0
     /// Gathered while a fact is worked on.

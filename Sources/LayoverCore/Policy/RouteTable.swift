@@ -14,6 +14,8 @@ package struct RouteTable: Sendable {
     private let relayedIfRejected: [Route.HostPattern]
     /// Which requests without a route of their own way go through a parent proxy.
     package let parentProxies: ParentProxyRules
+    /// Grows with each reload, so that of two tables the newer one is known (`Engine.adopt`).
+    package var number = 0
 
     /// - Parameter webhook: Where notifications go. Their route is found by its name only: no other request is for it.
     package init(
@@ -113,10 +115,15 @@ extension RouteTable {
     }
 
     /// As above, for what is kept of a ticket.
-    package func standing(of record: TicketRecord) -> (route: String?, policy: Policy) {
-        let path = record.url.dropFirst(record.origin.description.utf8.count)
+    package func standing(of record: TicketRecord) -> (route: String?, policy: Policy) { standing(of: record, wish: record.ticket.wish) }
+
+    /// As above, for an entry of the pending set.
+    package func standing(of entry: Entry) -> (route: String?, policy: Policy) { standing(of: entry, wish: entry.wish) }
+
+    private func standing(of one: some StandingRequest, wish: PolicyWish) -> (route: String?, policy: Policy) {
+        // CONNECT is shown without a scheme, so nothing is left of it.
+        let path = one.url.dropFirst(one.origin.description.utf8.count)
         return standing(
-            origin: record.origin, path: path.isEmpty ? "/" : String(path), method: record.method,
-            route: record.route, wish: record.ticket.wish)
+            origin: one.origin, path: path.isEmpty ? "/" : String(path), method: one.method, route: one.route, wish: wish)
     }
 }

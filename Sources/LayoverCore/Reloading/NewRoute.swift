@@ -64,53 +64,28 @@ struct NewRoute {
     }
 }
 
-/// After a reload, an entry has found its route. Its target stays what it was.
-package struct EntryRerouted: PostedFact {
-    let id: EntryID
-    let route: String?
-    let policy: Policy
-    let automaticLeft: Int?
-    let parentProxyGate: Origin?
-    let isUnderWay: Bool
-
-    /// - Parameters:
-    ///   - parentProxyGate: The gate of its parent proxy.
-    ///   - isUnderWay: True if the attempt has begun, through the old parent proxy. False: it will use the new one.
-    package init(
-        _ id: EntryID, route: String?, policy: Policy, automaticLeft: Int?, parentProxyGate: Origin? = nil, isUnderWay: Bool = true
-    ) {
-        self.id = id
-        self.route = route
-        self.policy = policy
-        self.automaticLeft = automaticLeft
-        self.parentProxyGate = parentProxyGate
-        self.isUnderWay = isUnderWay
-    }
-
-    package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
-        NewRoute(
-            route: route, policy: set.admission.shared(policy), automaticLeft: automaticLeft, parentProxyGate: parentProxyGate, now: now
-        ).apply(to: id, &set)
-        if !isUnderWay { set.attemptGoes(id, through: parentProxyGate) }
-    }
-}
-
-/// A reload under way: the tickets find their routes and policies in the new configuration, in portions, because there may be very many.
+/// A reload: the entries find their routes and policies in the new configuration, in portions, because there may be very many.
 ///
-/// Rule: no ticket starts an attempt under the policy of before. A ticket whose turn comes before its portion finds its route at
+/// Rule: no entry starts an attempt under the policy of before. An entry whose turn comes before its portion finds its route at
 /// that moment (`PendingSet.mayGo`), so one that must not be sent twice any more is not sent. What becomes of an attempt under way is
-/// decided by the policy that its ticket has by then, or when its portion comes.
+/// decided by the policy that its entry has by then, or when its portion comes.
+///
+/// It is kept when all portions are done: a request that was planned by an earlier table may still be on its way to the set.
 struct Rerouting: Sendable {
-    /// Counts reloads, so that a ticket shows whether it has its route of now.
+    /// Counts reloads, so that an entry shows whether it has its route of now.
     let number: UInt8
-    private let find: @Sendable (TicketRecord) -> TicketRoute
-    /// The entries that were there when the reload began, in the order of their arrival.
-    private let ids: [ArrivalOrder.Item]
+    /// `RouteTable.number` of the configuration.
+    let table: Int
+    private let find: @Sendable (Entry) -> RouteMatch
+    /// The entries that were there when the reload began: those without a ticket, then the tickets, each in the order of their arrival.
+    /// Empty once all have had their turn.
+    private var ids: [ArrivalOrder.Item]
     private var next = 0
     private var policies = SharedPolicies()
 
-    init(number: UInt8, _ ids: [ArrivalOrder.Item], find: @escaping @Sendable (TicketRecord) -> TicketRoute) {
+    init(number: UInt8, table: Int, _ ids: [ArrivalOrder.Item], find: @escaping @Sendable (Entry) -> RouteMatch) {
         self.number = number
+        self.table = table
         self.ids = ids
         self.find = find
     }
@@ -118,22 +93,24 @@ struct Rerouting: Sendable {
     var isOver: Bool { next == ids.count }
 
     mutating func takePortion(_ count: Int) -> ArraySlice<ArrivalOrder.Item> {
-        defer { next = min(next + count, ids.count) }
-        return ids[next..<min(next + count, ids.count)]
+        let portion = ids[next..<min(next + count, ids.count)]
+        next = portion.endIndex
+        if isOver { (ids, next) = ([], 0) }
+        return portion
     }
 
-    /// The route of a ticket in the new configuration.
-    mutating func route(of record: TicketRecord, now: Timestamp) -> NewRoute {
-        let found = find(record)
-        let left = found.policy.automaticAttemptsMax.map { max(0, $0 - record.counts.automatic) }
+    /// The route of an entry in the new configuration.
+    mutating func route(of entry: Entry, now: Timestamp) -> NewRoute {
+        let found = find(entry)
+        let policy = entry.isRefresh ? found.policy.ofRefresh : found.policy
+        let left = policy.automaticAttemptsMax.map { max(0, $0 - entry.counts.automatic) }
         return NewRoute(
-            route: found.route, policy: policies.shared(found.policy), automaticLeft: left,
-            parentProxyGate: found.parentProxyGate, now: now)
+            route: found.route, policy: policies.shared(policy), automaticLeft: left, parentProxyGate: found.parentProxyGate, now: now)
     }
 }
 
-/// The route, policy and parent proxy of a ticket by the present configuration.
-package struct TicketRoute: Sendable {
+/// The route, policy and parent proxy of a request by the present configuration.
+package struct RouteMatch: Sendable {
     package var route: String?
     package var policy: Policy
     /// The parent proxy, by its gate.
@@ -143,5 +120,15 @@ package struct TicketRoute: Sendable {
         self.route = route
         self.policy = policy
         self.parentProxyGate = parentProxyGate
+    }
+}
+
+extension Policy {
+    /// For a request that brings the cache up to date. Without a client there is no decision to ask for, and no stand-in response to give.
+    /// It waits as long as a client would: whoever reads the URL after that has it refreshed again.
+    package var ofRefresh: Policy {
+        var policy = self
+        policy.onExhausted = .fail
+        return policy
     }
 }

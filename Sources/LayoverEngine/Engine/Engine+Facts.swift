@@ -71,6 +71,10 @@ extension Engine {
             case .abandonConnecting(let id): exchanges[id]?.abandonConnecting()
             case .abortAttempt(let id, let isCommanded): exchanges[id]?.abortAttempt(isCommanded: isCommanded)
             case .lookForOthers(let id): exchanges[id]?.lookForOthers()
+            case .reroute(let id):
+                if let exchange = exchanges[id], let entry = pending.entry(id, now: clock.now()) {
+                    exchange.rerouted(to: entry.route, entry.policy, in: routes)
+                }
             case .end(let id, let end): exchanges.removeValue(forKey: id)?.end(end, retryAfter: retryAfter(for: id))
             case .refuse(let id, let limit, let value):
                 reporter.refused(limit, value, now: clock.now())

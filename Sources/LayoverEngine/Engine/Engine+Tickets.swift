@@ -70,7 +70,6 @@ extension Engine {
             reporter.accepted()
             notify(exchange, accepted: new.id, isUnderWay: false)
             perform(actions)
-            rerouteIfReloaded(new.id)
         }
     }
 
@@ -114,8 +113,6 @@ extension Engine {
             let entry = pending.entry(id, now: now)
             let isUnderWay = entry?.state == .attempting
             if !isUnderWay, entry?.resume == nil { exchanges[id] = nil }
-            // Before it may go.
-            rerouteIfReloaded(id)
             let actions = pending.handle(EntryStoredAsTicket(id), now: now, using: &jitter)
             notify(exchange, accepted: id, isUnderWay: isUnderWay)
             perform(actions)
@@ -300,12 +297,21 @@ extension Engine {
 
     // MARK: Reloads
 
-    /// Looks up the routes of tickets after a reload: those of the first portion before this returns, the others later.
-    package func adopt(_ routes: RouteTable) {
+    /// The routes of the start, where no ticket was read yet. Before the first connection.
+    package func begin(with routes: RouteTable) { self.routes = routes }
+
+    /// Looks up the routes of all entries after a reload: those of the first portion before this returns, the others later. The loops get
+    /// the table after the engine, so that whatever was planned by another table is known to be older.
+    ///
+    /// - Returns: The table with its number, for the loops.
+    @discardableResult
+    package func adopt(_ new: RouteTable) -> RouteTable {
+        var routes = new
+        routes.number = max(self.routes.number, new.number) + 1
         self.routes = routes
-        isReloaded = true
-        pending.reloaded { routes.ticketRoute(of: $0) }
+        pending.reloaded(as: routes.number) { [routes] in routes.match(of: $0) }
         rerouteSome()
+        return routes
     }
 
     private func rerouteSome() {
@@ -323,12 +329,6 @@ extension Engine {
         // all tickets a new ticket would wait for seconds.
         guard let store else { return eventLoop.execute(next) }
         store.commit([]) { [eventLoop] _ in eventLoop.execute(next) }
-    }
-
-    /// A reload may have come while a ticket was on its way to the disk.
-    private func rerouteIfReloaded(_ id: EntryID) {
-        guard isReloaded, let record = pending.record(of: id) else { return }
-        take(routes.rerouted(record), now: clock.now())
     }
 
     // MARK: Old tickets

@@ -36,8 +36,6 @@ package actor Engine: EngineCalls {
     var reporter: Reporter
     var saver: TicketSaver
     package internal(set) var routes = RouteTable()
-    /// Whether the routes were changed since the start.
-    var isReloaded = false
     let reroutePortion: Int
     /// Whether the next portion of a reload has been asked for.
     var isNextPortionDue = false
@@ -53,7 +51,7 @@ package actor Engine: EngineCalls {
     ///   - eventLoop: The engine's own; nothing else should run there.
     ///   - naming: By what ids entries are shown. Default: their own, which is for tests only.
     ///   - generator: Source of jitter. Tests pass a seeded one.
-    ///   - reroutePortion: Tickets that find their routes at once after a reload.
+    ///   - reroutePortion: Entries that find their routes at once after a reload.
     package init(
         eventLoop: any EventLoop, clock: any EngineClock = SystemClock(),
         limits: PendingLimits = .init(), reachability: Reachability, store: (any PendingStore)? = nil,
@@ -85,7 +83,7 @@ package actor Engine: EngineCalls {
         _ = pending.handle(ModeChanged(to: reachability.mode), now: startedAt, using: &jitter)
     }
 
-    /// Tickets that find their routes before other facts are worked on. Default: 200, which takes about 20 ms in a debug build.
+    /// Entries that find their routes before other facts are worked on. Default: 200, which takes about 20 ms in a debug build.
     package static let reroutePortion = 200
 
     /// Lets a loop take part. Before its first connection.
@@ -161,7 +159,7 @@ package actor Engine: EngineCalls {
         exchanges[id] = loops[nextLoop].replay(
             TicketReplay(
                 request: entry.request, ticket: ticket, trigger: trigger, policy: entry.policy, route: entry.route,
-                parentProxyGate: entry.parentProxyGate, counts: entry.counts, isForced: entry.isForced,
+                routes: routes, counts: entry.counts, isForced: entry.isForced,
                 skipsPreflight: trigger == .admin && entry.attempts.records.last?.verdict == .fail(.preflight)))
     }
 

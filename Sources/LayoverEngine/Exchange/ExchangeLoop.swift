@@ -33,8 +33,8 @@ package struct TicketReplay: Sendable {
     package var trigger: AttemptTrigger
     package var policy: Policy
     package var route: String?
-    /// The parent proxy through which the engine takes it to go, by its gate. Nil: none.
-    package var parentProxyGate: Origin?
+    /// The table in which the engine found its route, its policy and its parent proxy. That of the loop may be another one.
+    package var routes: RouteTable
     package var counts: AttemptCounts
     /// Whether a person accepted the risk that the request acts twice.
     package var isForced: Bool

@@ -21,6 +21,10 @@ package protocol HeldExchange: AnyObject, Sendable {
     func offerTicket()
     /// Its time without a client is over: finds out whether others with its key wait for its outcome (`OthersLookedFor`).
     func lookForOthers()
+    /// A reload gave it this route and this policy, which count for later attempts, and for what follows the attempt under way.
+    ///
+    /// - Parameter routes: The table in which they were found; fields and parent proxy of the request are in it, too.
+    func rerouted(to route: String?, _ policy: Policy, in routes: RouteTable)
     /// Answers the client: there is no further attempt. `retryAfter`: an estimate, if there is one.
     func end(_ end: EntryEnd, retryAfter: Duration?)
     /// Answers the client that its request cannot be parked because of a limit.
@@ -32,6 +36,7 @@ package protocol HeldExchange: AnyObject, Sendable {
 }
 
 extension HeldExchange {
+    package func rerouted(to route: String?, _ policy: Policy, in routes: RouteTable) {}
     package var progress: AttemptProgress? { nil }
     package func showBody(_ done: @escaping @Sendable (HeldBody?) -> Void) { done(nil) }
 }

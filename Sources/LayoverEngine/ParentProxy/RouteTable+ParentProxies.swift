@@ -13,19 +13,11 @@ extension RouteTable {
         }
     }
 
-    // MARK: Tickets
+    // MARK: Entries
 
-    func ticketRoute(of record: TicketRecord) -> TicketRoute {
-        let (route, policy) = standing(of: record)
-        return TicketRoute(route: route, policy: policy, parentProxyGate: parentProxy(for: record.origin, route: route)?.gate)
-    }
-
-    /// The route of a ticket as it is now.
-    func rerouted(_ record: TicketRecord) -> EntryRerouted {
-        let found = ticketRoute(of: record)
-        let left = found.policy.automaticAttemptsMax.map { max(0, $0 - record.counts.automatic) }
-        return EntryRerouted(
-            record.id, route: found.route, policy: found.policy, automaticLeft: left, parentProxyGate: found.parentProxyGate)
+    func match(of entry: Entry) -> RouteMatch {
+        let (route, policy) = standing(of: entry)
+        return RouteMatch(route: route, policy: policy, parentProxyGate: parentProxy(for: entry.origin, route: route)?.gate)
     }
 
     /// Tickets of an earlier run, with their routes of now.

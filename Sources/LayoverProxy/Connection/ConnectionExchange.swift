@@ -22,7 +22,7 @@ protocol ConnectionExchange: AnyObject {
     func clientLeft()
     /// Fills in what the access log says of its attempts. Default: there were none.
     func describe(in record: AccessRecord)
-    /// The configuration was read anew.
+    /// The configuration was read anew. Default: nothing of it concerns a route.
     func reroute()
     /// The network changed: an attempt that may hang on the old one is made anew.
     func abandonIfFresh()
@@ -46,6 +46,7 @@ protocol ConnectionExchange: AnyObject {
 extension ConnectionExchange {
     var isDelivered: Bool { false }
     func describe(in record: AccessRecord) {}
+    func reroute() {}
     func endIfAddressIsGone() {}
     func wentOffline(cuts: Bool) {}
     func drain() {}

@@ -185,6 +185,10 @@ extension Exchange: HeldExchange {
 
     func deliverResponse(_ reason: Verdict.DeliverReason) { loop.eventLoop.execute { self.deliverOffered() } }
 
+    func rerouted(to route: String?, _ policy: Policy, in routes: RouteTable) {
+        loop.eventLoop.execute { self.take(route, policy, in: routes) }
+    }
+
     func lookForOthers() { loop.eventLoop.execute { self.findOthers() } }
 
     func offerTicket() {

@@ -21,6 +21,8 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     let run: AttemptRun
     /// A reload may change it.
     private(set) var route: String?
+    /// `RouteTable.number` of the table in which its route was found.
+    private(set) var routesNumber: Int
     let wish: PolicyWish
     let hasIdempotencyKey: Bool
     private(set) var order: OrderWish
@@ -37,8 +39,8 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     private(set) var keySearch: DuplicateKeySearch?
     /// Nil where the cache has nothing to do with it.
     private(set) var cacheUse: CacheUse?
-    /// Tickets only: the gate of the parent proxy that the engine planned with.
-    @Boxed private var plannedParentProxyGate: Origin?
+    /// Tickets only: the routes of a reload that came while the request was read. Nil: none came.
+    @Boxed private(set) var routesWhileReading: RouteTable?
     /// Whether no preflight is sent, whatever the policy says.
     private let skipsPreflight: Bool
 
@@ -54,6 +56,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         self.recipient = recipient
         run = AttemptRun(loop: loop)
         self.route = route
+        routesNumber = loop.rules.routes.number
         self.wish = wish
         self.hasIdempotencyKey = hasIdempotencyKey
         self.order = order
@@ -130,14 +133,18 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         loop.opened(self)
     }
 
-    /// The request of a ticket, with its body, has come from the store. A reload may have come while it was read.
-    ///
-    /// - Parameter gate: The gate of the parent proxy that the engine planned with.
-    func requestWasRead(_ request: UpstreamRequest, plannedFor gate: Origin?) {
-        plannedParentProxyGate = gate
+    /// The request of a ticket, with its body, has come from the store.
+    func requestWasRead(_ request: UpstreamRequest) {
         self.request = request
-        findRoute()
         self.request.mayBeSentTwice = summary.mayBeSentTwice
+    }
+
+    /// The attempt of a ticket has begun, through the parent proxy that the engine knows of. Later ones go through the one that a reload
+    /// named while the request was read.
+    func takeParentProxyOfReload() {
+        guard let routes = routesWhileReading else { return }
+        routesWhileReading = nil
+        request.parentProxy = routes.parentProxy(for: request.origin, route: route)
     }
 
     /// Takes the head in which tokens are replaced by the facts of tickets that they name. The body has its own replacement.
@@ -159,28 +166,30 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         request.body = nil
     }
 
-    /// Looks up the route after a reload. The attempt under way goes on; later ones use the new route.
+    /// Looks up the route after a reload, while the engine does not know the request: the routes of entries the engine finds (`rerouted`).
+    /// Nothing follows an attempt without a client.
     func reroute() {
-        // Nothing follows its attempt; or its request, by which the route is found, is being read.
-        if !phase.isUnattended, phase != .loading { findRoute() }
+        guard entry == nil, !phase.isUnattended else { return }
+        let found = loop.planner.reroute(request, by: route, wish: wish)
+        take(found.route, found.policy, in: loop.rules.routes)
     }
 
-    private func findRoute() {
-        let found = loop.planner.reroute(request, by: route, wish: wish)
-        request.takeFields(of: found.route.flatMap { loop.rules.routes.route(named: $0) })
-        let policy = machine.holder.isCache ? CacheRecipient.policy(found.policy) : found.policy
-        let parentProxy = loop.rules.routes.parentProxy(for: request.origin, route: found.route)
-        guard found.route != route || policy != machine.rules.policy || parentProxy != request.parentProxy else { return }
+    /// The request has this route and this policy from now on. The attempt under way goes on as it began.
+    func take(_ newRoute: String?, _ policy: Policy, in routes: RouteTable) {
+        guard !phase.isUnattended, !phase.isEnded else { return }
+        routesNumber = routes.number
+        guard phase != .loading else {
+            routesWhileReading = routes
+            route = newRoute
+            return machine.policyChanged(to: policy)
+        }
+        request.takeFields(of: newRoute.flatMap { routes.route(named: $0) })
+        let parentProxy = routes.parentProxy(for: request.origin, route: newRoute)
+        guard newRoute != route || policy != machine.rules.policy || parentProxy != request.parentProxy else { return }
         request.parentProxy = parentProxy
-        route = found.route
+        route = newRoute
         machine.policyChanged(to: policy)
         request.mayBeSentTwice = summary.mayBeSentTwice
-        // The engine finds the routes of tickets itself.
-        guard let entry, store == nil else { return }
-        loop.engine.post(
-            EntryRerouted(
-                entry, route: route, policy: policy, automaticLeft: machine.rules.automaticLeft, parentProxyGate: parentProxy?.gate,
-                isUnderWay: attempt != nil))
     }
 
     // MARK: Attempts
@@ -192,9 +201,6 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
             using: &loop.generator)
         if case .park(let failure, let parking) = step { return park(failure, parking) }
         if case .refuse = step { return refuseToSend() }
-        if let entry, store != nil, request.parentProxy?.gate != plannedParentProxyGate {
-            loop.engine.post(AttemptParentProxyChanged(entry, request.parentProxy?.gate))
-        }
         if case .preflight(let preflight) = step { return startPreflight(preflight, trigger) }
         // A kept-alive connection from before the trouble would prove nothing, and could hang.
         startAttempt(trigger, onNewConnection: trigger == .canary)

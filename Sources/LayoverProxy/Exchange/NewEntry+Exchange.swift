@@ -31,6 +31,8 @@ extension NewEntry {
             requestByteCount: request.body?.receivedByteCount ?? 0, failure: failure, parking: parking)
         parentProxyGate = request.parentProxy?.gate
         attemptParentProxyGate = exchange.machine.rules.attemptCount == 0 ? parentProxyGate : exchange.run.parentProxy?.gate
+        wish = exchange.wish
+        routesNumber = exchange.routesNumber
         lane = exchange.order.lane
         priority = exchange.order.priority
     }

@@ -159,12 +159,4 @@ final class CacheRecipient {
 
     /// The next reader of a stale response may ask for another refresh.
     func refreshEnded() { cache.refreshEnded(refresh) }
-
-    /// Without a client there is no decision to ask for, and no stand-in response to give. It waits as long as a client would:
-    /// whoever reads the URL after that has it refreshed again.
-    static func policy(_ policy: Policy) -> Policy {
-        var policy = policy
-        policy.onExhausted = .fail
-        return policy
-    }
 }

@@ -174,7 +174,8 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         engine.post(.networkAnswered)
     }
 
-    /// Goes by other rules from now on, for requests that wait too.
+    /// Goes by other rules from now on. Requests that the engine does not know find their routes here; those of entries it has found before
+    /// (`Engine.adopt`).
     package func adopt(_ new: ReloadableRules) -> EventLoopFuture<Void> {
         eventLoop.submit {
             let usersBefore = self.rules.users
@@ -182,7 +183,6 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
             if new.users != usersBefore { self.usersChanged() }
             self.planner = RequestPlanner(rules: self.rules, addressGuard: self.addressGuard)
             for connection in self.connections.inOrder { connection.adoptedRules() }
-            for exchange in self.unattended.inOrder { exchange.reroute() }
         }
     }
 

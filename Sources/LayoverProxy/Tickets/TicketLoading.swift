@@ -43,8 +43,9 @@ struct TicketLoading {
             guard let request = request(stored, body) else {
                 return exchange.ended(as: .failed, failure: .webhookGone)
             }
-            exchange.requestWasRead(request, plannedFor: replay.parentProxyGate)
+            exchange.requestWasRead(request)
             exchange.begin(replay.trigger, isForced: replay.isForced)
+            exchange.takeParentProxyOfReload()
         case .unreadable(let failure):
             exchange.couldNotStart(failure)
         case .rejected(let failure):
@@ -59,10 +60,9 @@ struct TicketLoading {
 
     /// The stored request, ready to be sent. Nil: it is a notification whose webhook is gone, or which could not be signed.
     private func request(_ stored: StoredRequest, _ body: CapturedBody?) -> UpstreamRequest? {
-        // A reload may have come since it was planned. Its address is looked up, as the exchange has none yet.
-        let found = loop.rules.routes.standing(
-            origin: stored.origin, path: stored.target, method: stored.method, route: exchange.route, wish: exchange.wish)
-        let route = found.route.flatMap { loop.rules.routes.route(named: $0) }
+        // The engine may have found another route for it since the attempt was planned.
+        let routes = exchange.routesWhileReading ?? replay.routes
+        let route = exchange.route.flatMap { routes.route(named: $0) }
         var framing = UpstreamRequest.BodyFraming.none
         if stored.hasBody { framing = stored.trailers == nil ? .length(stored.body.byteCount) : .chunked }
         var request = UpstreamRequest(
@@ -70,7 +70,8 @@ struct TicketLoading {
             fields: stored.fields, framing: framing, body: body, mayBeSentTwice: false,
             timeouts: loop.planner.timeouts(of: route, isTicket: true), allowAddresses: route?.allowAddresses ?? [],
             offersHTTP2: route?.offersHTTP2 ?? false)
-        request.parentProxy = loop.rules.routes.parentProxy(for: stored.origin, route: route?.name)
+        // The engine counts the attempt at this one, whatever a reload has named since.
+        request.parentProxy = replay.routes.parentProxy(for: stored.origin, route: replay.route)
         request.takeFields(of: route)
         guard stored.isNotification else { return request }
         guard let webhook = route?.webhook else { return nil }

@@ -187,7 +187,6 @@ final class TicketResource: ConnectionExchange, @unchecked Sendable {
         sending = nil
     }
 
-    func reroute() {}
     func abandonIfFresh() {}
 }
 

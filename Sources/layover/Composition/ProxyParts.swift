@@ -128,7 +128,7 @@ struct ProxyParts: Sendable {
     /// Takes over the tickets of an earlier run. Before the first connection.
     func restore() async throws {
         // One that is opened later finds the routes of then.
-        guard store.isOpen else { return await engine.adopt(settings.routes) }
+        guard store.isOpen else { return await engine.begin(with: settings.routes) }
         try await engine.restore(from: store, bootID: StoreOpening.bootID, routes: settings.routes)
         await engine.keepHistory(for: settings.store.history)
     }

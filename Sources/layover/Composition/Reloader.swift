@@ -70,9 +70,10 @@ final class Reloader: Sendable {
         parts.storeOpening.routeFields.add(from: settings)
         // Before the routes say so.
         await parts.authority.prepare(for: settings, loops: parts.loops, logger: parts.logger)
-        let rules = ReloadableRules(settings)
+        // The engine first: what a loop plans by the table of before joins the set with an older number.
+        var rules = ReloadableRules(settings)
+        rules.routes = await parts.engine.adopt(rules.routes)
         for loop in parts.loops { try? await loop.adopt(rules).get() }
-        await parts.engine.adopt(rules.routes)
         await parts.useCache(for: settings)
         await notifier.adopt(settings)
     }

@@ -47,10 +47,7 @@ import Testing
         }
 
         mutating func reroute(_ id: EntryID, to gate: Origin?) -> [EntryID] {
-            Self.started(
-                pending.set.handle(
-                    EntryRerouted(id, route: nil, policy: .fixture(), automaticLeft: nil, parentProxyGate: gate), now: pending.now,
-                    using: &pending.generator))
+            Self.started(pending.set.rerouted(id, nil, .fixture(), nil, gate, now: pending.now))
         }
 
         var underWay: Int { pending.set.liveEntries.count { $0.state == .attempting } }
@@ -152,20 +149,27 @@ import Testing
         #expect(bench.pending.set.shutOrigins == [other])
     }
 
-    /// The loop knew of the reload before it began the attempt that the engine had decided.
-    @Test(arguments: [false, true]) func attemptThatBeganAfterTheReloadCountsForTheNewParentProxy(isTold: Bool) {
+    /// The engine is told of the reload first: an attempt that it starts afterwards goes through the new parent proxy.
+    @Test(arguments: [false, true]) func attemptThatBeginsAfterTheReloadCountsForTheNewParentProxy(isInPortion: Bool) {
         var bench = Bench()
         let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).gate
-        let id = bench.park(Self.origins[0], nil).id
-        if isTold {
-            _ = bench.reroute(id, to: other)
-            _ = bench.pending.set.handle(AttemptParentProxyChanged(id, other), now: bench.pending.now, using: &bench.pending.generator)
-        } else {
-            _ = bench.pending.set.handle(
-                EntryRerouted(id, route: nil, policy: .fixture(), automaticLeft: nil, parentProxyGate: other, isUnderWay: false),
-                now: bench.pending.now, using: &bench.pending.generator)
-        }
+        let id = bench.park(Self.origins[0], .reset).id
+        bench.pending.set.reloaded(as: 1) { _ in RouteMatch(route: nil, policy: .fixture(), parentProxyGate: other) }
+        if isInPortion { _ = bench.pending.set.rerouteSome(1, now: bench.pending.now) }
+        #expect(bench.advance(.seconds(5)) == [id])
         #expect(bench.fail(id, Self.away) == [])
+        #expect(bench.pending.set.shutOrigins == [other])
+    }
+
+    /// A loop planned the request by the table of before, and the engine has a newer one.
+    @Test func requestPlannedByAnOldTableBeginsThroughTheNewParentProxy() {
+        var bench = Bench()
+        let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).gate
+        bench.pending.set.reloaded(as: 1) { _ in RouteMatch(route: nil, policy: .fixture(), parentProxyGate: other) }
+        let new = bench.park(Self.origins[0], nil)
+        #expect(new.started == [new.id])
+        #expect(bench.pending.entry(new.id)?.parentProxyGate == other)
+        #expect(bench.fail(new.id, Self.away) == [])
         #expect(bench.pending.set.shutOrigins == [other])
     }
 

@@ -155,10 +155,12 @@ struct PendingBench {
     }
 
     mutating func reroute(_ id: EntryID, route: String? = nil, policy: Policy) -> [PendingAction] {
-        kept(
-            set.handle(
-                EntryRerouted(id, route: route, policy: policy, automaticLeft: policy.automaticAttemptsMax), now: now, using: &generator))
+        reroute(id, route: route, policy: policy, automaticLeft: policy.automaticAttemptsMax, parentProxyGate: nil)
     }
+
+    mutating func reroute(
+        _ id: EntryID, route: String?, policy: Policy, automaticLeft: Int?, parentProxyGate: Origin?
+    ) -> [PendingAction] { kept(set.rerouted(id, route, policy, automaticLeft, parentProxyGate, now: now)) }
 
     /// An entry was tried so often.
     mutating func counted(_ id: EntryID, all: Int = 1, automatic: Int = 1, mayHaveBeenApplied: Bool = true) {
@@ -182,6 +184,16 @@ struct PendingBench {
 }
 
 extension PendingSet {
+    /// One entry finds its route after a reload, whatever the others do.
+    mutating func rerouted(
+        _ id: EntryID, _ route: String?, _ policy: Policy, _ automaticLeft: Int?, _ parentProxyGate: Origin?, now: Timestamp
+    ) -> [PendingAction] {
+        let found = NewRoute(
+            route: route, policy: admission.shared(policy), automaticLeft: automaticLeft, parentProxyGate: parentProxyGate, now: now)
+        found.apply(to: id, &self)
+        return finishFact(now: now)
+    }
+
     /// The attempt counts of an entry after this number of attempts.
     func counts(_ id: EntryID, all: Int) -> AttemptCounts {
         var counts = entries[id]?.counts ?? AttemptCounts()

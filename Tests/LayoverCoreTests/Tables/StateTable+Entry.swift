@@ -164,6 +164,7 @@ private struct EntryTrial {
         case .start(_, let trigger): "start by \(trigger.rawValue)"
         case .abandonConnecting: "abandon if connecting"
         case .lookForOthers: "look for others"
+        case .reroute: "reroute"
         case .abortAttempt: "abort the attempt"
         case .end(_, .cancelled): "end: cancelled"
         case .end(_, .settled): "end: settled"

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LayoverCore
 
-/// After a reload the routes of tickets are looked up in portions.
+/// After a reload the routes of entries are looked up in portions.
 struct ReloadPortionTests {
     private var bench = PendingBench()
 
@@ -15,7 +15,7 @@ struct ReloadPortionTests {
             _ = bench.fail(id, .reset, delay: .seconds(5))
             ids.append(id)
         }
-        bench.set.reloaded { _ in TicketRoute(route: "new", policy: Self.new, parentProxyGate: nil) }
+        bench.set.reloaded(as: 1) { _ in RouteMatch(route: "new", policy: Self.new, parentProxyGate: nil) }
         _ = bench.kept(bench.set.rerouteSome(1, now: bench.now))
         #expect(ids.map { bench.entry($0)?.route } == ["new", nil, nil])
         #expect(bench.set.isRerouting)
@@ -26,13 +26,56 @@ struct ReloadPortionTests {
 
     @Test mutating func laterReloadTakesThePlaceOfTheOneUnderWay() {
         let ids = (0..<3).map { _ in bench.accepted { $0.lane = "lane" } }
-        bench.set.reloaded { _ in TicketRoute(route: "old", policy: Self.new, parentProxyGate: nil) }
+        bench.set.reloaded(as: 1) { _ in RouteMatch(route: "old", policy: Self.new, parentProxyGate: nil) }
         _ = bench.kept(bench.set.rerouteSome(2, now: bench.now))
-        bench.set.reloaded { _ in TicketRoute(route: "new", policy: Self.new, parentProxyGate: nil) }
+        bench.set.reloaded(as: 2) { _ in RouteMatch(route: "new", policy: Self.new, parentProxyGate: nil) }
         _ = bench.kept(bench.set.rerouteSome(2, now: bench.now))
         #expect(bench.set.isRerouting)
         _ = bench.kept(bench.set.rerouteSome(2, now: bench.now))
         #expect(!bench.set.isRerouting)
         #expect(ids.map { bench.entry($0)?.route } == ["new", "new", "new"])
+    }
+
+    @Test mutating func entriesWithoutATicketAreInTheFirstPortion() {
+        let ticket = bench.accepted { $0.lane = "lane" }
+        let held = bench.parked()
+        bench.set.reloaded(as: 1) { _ in RouteMatch(route: "new", policy: Self.new, parentProxyGate: nil) }
+        let actions = bench.kept(bench.set.rerouteSome(1, now: bench.now))
+        #expect(actions.contains(.reroute(held)))
+        #expect([ticket, held].map { bench.entry($0)?.route } == [nil, "new"])
+    }
+
+    /// A loop planned it by the table of before the reload, and it came to the engine after the reload.
+    @Test(arguments: [false, true]) mutating func requestPlannedByAnOlderTableIsReroutedAsItJoins(isOld: Bool) {
+        bench.set.reloaded(as: 1) { _ in RouteMatch(route: "new", policy: Self.new, parentProxyGate: nil) }
+        #expect(!bench.set.isRerouting)
+        let id = EntryID(using: &bench.generator)
+        var new = NewEntry(
+            RequestDescription(
+                id: id, method: "GET", url: "\(PendingBench.origin)/", origin: PendingBench.origin, createdAt: bench.now),
+            client: .init(address: "127.0.0.1"), policy: .fixture(), failure: .refused,
+            parking: .init(delay: .seconds(1), shutsGate: true, rule: .retryOn))
+        new.routesNumber = isOld ? 0 : 1
+        let actions = bench.kept(bench.set.handle(ParkRequested(new), now: bench.now, using: &bench.generator))
+        #expect(actions.contains(.reroute(id)) == isOld)
+        #expect(bench.entry(id)?.route == (isOld ? "new" : nil))
+        let later = bench.wait(.seconds(60))
+        #expect(later.started == [id])
+        #expect(!later.contains(.reroute(id)), "once")
+    }
+
+    /// It may have been applied, and by the new policy it may not be sent twice.
+    @Test mutating func requestThatMayNotBeSentTwiceAnyMoreEndsAsItJoins() {
+        bench.set.reloaded(as: 1) { _ in RouteMatch(route: nil, policy: Self.new, parentProxyGate: nil) }
+        let id = EntryID(using: &bench.generator)
+        let vouching = Policy.fixture { $0.repeatable = true }
+        let new = NewEntry(
+            RequestDescription(
+                id: id, method: "POST", url: "\(PendingBench.origin)/", origin: PendingBench.origin, createdAt: bench.now),
+            client: .init(address: "127.0.0.1"), policy: vouching,
+            AttemptTally(AttemptCounts(all: 1, automatic: 1, mayHaveBeenApplied: true)), failure: .reset,
+            parking: .init(delay: .seconds(1), shutsGate: false, rule: .retryOn))
+        let actions = bench.kept(bench.set.handle(ParkRequested(new), now: bench.now, using: &bench.generator))
+        #expect(actions.contains(.end(id, .maybeApplied)))
     }
 }

@@ -58,6 +58,14 @@ final class TestProxy: Sendable {
     }
 
     /// Until the loop and the engine have worked on what they were told before.
+    /// The configuration is read anew, in the order of `Reloader`.
+    func reload(_ change: (inout ReloadableRules) -> Void) async throws {
+        var rules = loop.rules.reloadable
+        change(&rules)
+        rules.routes = await engine.adopt(rules.routes)
+        try await loop.adopt(rules).get()
+    }
+
     func settle() async throws {
         for _ in 0..<2 {
             for loop in server.loops { try await loop.eventLoop.submit {}.get() }

@@ -155,7 +155,7 @@ struct AcceptanceTests {
             #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async, wait=0")).status == 507)
             proxy.loop.acceptTickets(unless: nil)
             #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async, wait=0")).status == 202)
-            try await proxy.loop.adopt(ReloadableRules()).get()
+            try await proxy.reload { $0 = ReloadableRules() }
             #expect(
                 try await proxy.answer(to: .submission("/", "Prefer: respond-async, wait=0")).status == 202,
                 "a reload changes nothing about it")

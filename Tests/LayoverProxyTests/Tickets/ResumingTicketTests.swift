@@ -116,12 +116,11 @@ struct ResumingTicketTests {
     @Test func reloadAndRetryReachATicketWithAPart() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let id = try await Self.broken(proxy)
-            var rules = proxy.loop.rules
             var route = Route(name: "r", policy: .standard)
             route.host = .exact("o.test")
             route.setFields = [.init(name: "X-Token", value: "new")]
-            rules.routes = RouteTable(policies: ["default": .standard], routes: [route])
-            try await proxy.loop.adopt(rules.reloadable).get()
+            let routes = RouteTable(policies: ["default": .standard], routes: [route])
+            try await proxy.reload { $0.routes = routes }
             #expect(await proxy.engine.command(.retry, id).0 == .done)
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.values("Range") == ["bytes=5-"])

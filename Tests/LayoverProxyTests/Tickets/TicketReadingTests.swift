@@ -35,7 +35,7 @@ struct TicketReadingTests {
             store: store,
             replay: TicketReplay(
                 request: TicketRecord.fixture(1).request, ticket: TicketFacts(parents: parents), trigger: .dueTime,
-                policy: .standard, route: nil, parentProxyGate: nil, counts: AttemptCounts(), isForced: false, skipsPreflight: false),
+                policy: .standard, route: nil, routes: RouteTable(), counts: AttemptCounts(), isForced: false, skipsPreflight: false),
             limits: CapturedBody.Limits(), spool: spool)
     }
 

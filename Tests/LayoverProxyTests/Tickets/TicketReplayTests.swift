@@ -73,7 +73,7 @@ struct TicketReplayTests {
             #expect(first.request.allowAddresses == ["169.254.1.1"])
             #expect(await first.mark())
             try await proxy.haltWhileReading(id, after: first, tickets)
-            try await proxy.loop.adopt(proxy.loop.rules.reloadable).get()
+            try await proxy.reload { _ in }
             tickets.goOn()
             let second = try await proxy.nextAttempt()
             #expect(second.request.allowAddresses == ["169.254.1.1"])

@@ -19,6 +19,7 @@ extension Referee {
         everyEntryEndsOnce(pending)
         let started = startedEntries(pending)
         for entry in started {
+            noEntryStartsByAnOldTable(entry, pending)
             windowsAreKept(entry, pending)
             if !isReloaded { parentProxyWindowsAreKept(entry, pending) }
             restingEntriesDoNotChange(entry)
@@ -175,6 +176,12 @@ extension Referee {
         for entry in pending.entries.values where gone.contains(entry.id) {
             breach("everyEntryEndsOnce", "\(name(entry)) is back")
         }
+    }
+
+    /// The engine decides the routes of entries: what it starts has found its route in the newest table.
+    private func noEntryStartsByAnOldTable(_ entry: Entry, _ pending: PendingSet) {
+        guard let number = pending.rerouting?.number, !entry.isUnattended, entry.reloadNumber != number else { return }
+        breach("noEntryStartsByAnOldTable", name(entry))
     }
 
     private func windowsAreKept(_ entry: Entry, _ pending: PendingSet) {

@@ -119,13 +119,25 @@ final class Referee {
         }
     }
 
+    /// Notes the rules that a reload gave to the entries of requests, before their exchanges are told.
+    func noteRulesOfEntries() {
+        let (pending, now) = (simulation.engine.assumeIsolated { $0.pending }, simulation.time.now())
+        func note(_ exchange: Exchange?, _ truth: RequestTruth?) {
+            guard let truth, let entry = exchange?.entry.flatMap({ pending.entry($0, now: now) }) else { return }
+            self.note(entry.policy, truth)
+        }
+        for client in simulation.clients { note(client.connection.exchange as? Exchange, client.current) }
+        for lane in simulation.lanes {
+            for attempt in lane.worker.inOrder { note(attempt.attempt.receiver as? Exchange, attempt.truth) }
+        }
+    }
+
     /// Reloads that were asked for at the same moment are over.
     func loopsFollowTheLastReload() {
         let newest = simulation.rules.routes
         let known =
-            simulation.lanes.map(\.loop.rules.routes)
-            + (simulation.keepsTickets ? [simulation.engine.assumeIsolated { $0.routes }] : [])
-        for routes in known where routes.policies != newest.policies || routes.routes != newest.routes {
+            simulation.lanes.map(\.loop.rules.routes) + [simulation.engine.assumeIsolated { $0.routes }]
+        for routes in known where routes.number != newest.number || routes.policies != newest.policies || routes.routes != newest.routes {
             breach("loopsFollowTheLastReload", "a loop or the engine has kept the rules of an earlier one")
         }
     }

@@ -43,7 +43,7 @@ extension Simulation {
     private func openLater(_ store: SimulatedStore, replacing standIn: UnavailableStore) {
         count("stores opened later")
         let (routes, lifeBefore) = (rules.routes, life)
-        engine.assumeIsolated { $0.adopt(routes) }
+        engine.assumeIsolated { $0.begin(with: routes) }
         referee.lifeBegan([:])
         later(.milliseconds([200, 2000, 9000].randomElement(using: &misfortune) ?? 200)) { [unowned self] in
             guard life == lifeBefore, !store.isDead, !isDraining else { return }

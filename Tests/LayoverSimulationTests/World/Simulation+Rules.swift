@@ -85,14 +85,12 @@ extension Simulation {
 
     func reload(to routes: RouteTable) {
         trace { "reload" }
-        rules.routes = routes
+        tellEngine(routes)
         for lane in lanes {
             _ = lane.loop.adopt(rules.reloadable)
             lane.embedded.run()
             referee.noteRules(of: lane)
         }
-        if keepsTickets { engine.assumeIsolated { $0.adopt(routes) } }
-        referee.checkEngine(isReloaded: true)
     }
 
     /// Several people have the configuration read anew at the same moment, as they do through the admin API.
@@ -123,21 +121,22 @@ extension Simulation {
         }
         if reloadsUnderWay > 0 { breach("everyReloadEnds", "\(reloadsUnderWay) of \(count) are under way") }
         referee.loopsFollowTheLastReload()
-        referee.checkEngine(isReloaded: true)
     }
 
-    /// The steps of `Reloader` when its turn comes: it reads the rules and passes them to each loop in turn.
+    /// The steps of `Reloader` when its turn comes: it reads the rules and passes them to the engine, then to each loop in turn.
     private func takeNewRules() async {
-        rules.routes = randomRoutes()
+        tellEngine(randomRoutes())
         let rules = rules
         for lane in lanes {
             try? await lane.loop.adopt(rules.reloadable).get()
             referee.noteRules(of: lane)
         }
-        tellEngine(rules.routes)
     }
 
+    /// The engine finds the routes of all entries, and tells their exchanges.
     private func tellEngine(_ routes: RouteTable) {
-        if keepsTickets { engine.assumeIsolated { $0.adopt(routes) } }
+        rules.routes = engine.assumeIsolated { $0.adopt(routes) }
+        referee.noteRulesOfEntries()
+        referee.checkEngine(isReloaded: true)
     }
 }

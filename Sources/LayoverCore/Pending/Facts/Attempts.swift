@@ -24,21 +24,6 @@ package struct BodyCompleted: PostedFact {
     }
 }
 
-/// The attempt that begins goes through another parent proxy than was known when it was decided, or through none.
-package struct AttemptParentProxyChanged: PostedFact {
-    let id: EntryID
-    let gate: Origin?
-
-    package init(_ id: EntryID, _ gate: Origin?) {
-        self.id = id
-        self.gate = gate
-    }
-
-    package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
-        set.attemptGoes(id, through: gate)
-    }
-}
-
 /// The connection of an entry's attempt stands, TLS included, and the request is about to be sent.
 package struct AttemptConnected: PostedFact {
     let id: EntryID

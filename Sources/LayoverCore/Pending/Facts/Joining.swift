@@ -23,8 +23,10 @@ package struct ParkRequested: JoiningFact {
         set.notePut(new.id, supersedes: new.parking.asks == nil, now: now)
         if let attempt {
             attempt.apply(toNew: entry, through: new.attemptParentProxyGate, in: &set, using: &generator)
+            set.rerouteIfStale(new, now: now)
         } else {
-            set.admitFresh(new.id, now: now)
+            set.rerouteIfStale(new, now: now)
+            if set.entries[new.id]?.state == .waiting { set.admitFresh(new.id, now: now) }
         }
     }
 
@@ -53,7 +55,8 @@ package struct JoinedDuringAttempt: JoiningFact {
             set.join(entry, now: now)
             set.notePut(new.id, supersedes: false, now: now)
             set.entries[new.id]?.isNeverSent = false
-            return set.transition(new.id, to: .attempting(attempt), now: now)
+            set.transition(new.id, to: .attempting(attempt), now: now)
+            return set.rerouteIfStale(new, now: now)
         }
         entry.fullState = .attempting(attempt)
         entry.isNeverSent = false
@@ -61,6 +64,7 @@ package struct JoinedDuringAttempt: JoiningFact {
         entry.lane = nil
         set.entries[entry.id] = entry
         set.actions.append(.report(.parked, entry.id))
+        set.rerouteIfStale(new, now: now)
         set.beginUnattended(entry.id, now: now)
     }
 }
@@ -88,9 +92,12 @@ package struct NewTicketStored: PendingFact {
         }
         if isOrphan || !isDependable {
             set.parentFailed(of: new.id, now: now)
+            set.rerouteIfStale(new, now: now)
         } else {
             set.notePut(new.id, supersedes: true, now: now)
-            set.admitFresh(new.id, now: now)
+            // A reload may have come while the ticket was on its way to the disk.
+            set.rerouteIfStale(new, now: now)
+            if set.entries[new.id]?.state == .waiting { set.admitFresh(new.id, now: now) }
         }
     }
 }

@@ -6,6 +6,8 @@ package struct EntryStoredAsTicket: PendingFact {
 
     package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
         guard set.entries[id]?.isBeingStored == true else { return }
+        // Before it may go. A reload passes over an entry without a client, which may become a ticket for others.
+        set.rerouteIfStale(id, now: now)
         set.change(id) { entry in
             entry.owner = .store
             entry.client.isConnected = false

@@ -89,6 +89,8 @@ struct PendingModel {
                 // One that never joined is done; a replay is under way until its response is delivered.
                 #expect(standing[id] == .offered || standing[id] == .waiting, "delivered: \(place)")
                 standing[id] = standing[id] == .offered ? .ended : .responding
+            // The walk has its entries find their routes one by one, without a table.
+            case .reroute: Issue.record("rerouted: \(place)")
             case .incident(let kind, let incident):
                 told(kind, incident, place)
             case .gate(let origin, let isShut):

@@ -244,7 +244,7 @@ struct PendingWalk {
         guard let id = live.randomElement(using: &generator) else { return }
         let policy = randomPolicy()
         patience[id] = policy.holdMax > .seconds(100)
-        take(set.handle(EntryRerouted(id, route: "new", policy: policy, automaticLeft: nil), now: now, using: &generator))
+        take(set.rerouted(id, "new", policy, nil, nil, now: now))
     }
 
     /// Words about an entry that came to its end change nothing.
