@@ -28,7 +28,7 @@ extension ExchangeLoop {
 /// An attempt of a ticket: the facts that its loop needs besides those in the store.
 package struct TicketReplay: Sendable {
     package var request: RequestDescription
-    /// Its wish is the policy in the request's own fields: a reload may come before the attempt begins.
+    /// Its wish is the policy in the request's own fields.
     package var ticket: TicketFacts
     package var trigger: AttemptTrigger
     package var policy: Policy

@@ -76,6 +76,8 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
                 phase: .collecting(for: plan.isAcceptedAtOnce ? .ticket : .attempt), ticket: plan.ticketMoment),
             for: .client(ClientRecipient(connection, head: head, plan: plan, isConnected: isConnected)), route: plan.route,
             wish: plan.wish, hasIdempotencyKey: plan.hasIdempotencyKey, order: plan.order)
+        // A CONNECT that was to be intercepted may have been planned before a reload.
+        routesNumber = plan.routesNumber
         if let cache = loop.cache { cacheUse = CacheUse(cache, plan.request, plan.policy) }
         if let wish = plan.ticket {
             conversion = TicketConversion(of: self, wish, base: connection.ownBase(for: head), plan.digest)

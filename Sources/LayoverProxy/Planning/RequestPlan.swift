@@ -19,6 +19,8 @@ final class ForwardPlan {
     var request: UpstreamRequest
     var policy: Policy
     var route: String?
+    /// `RouteTable.number` of the table by which it was planned.
+    let routesNumber: Int
     var hasIdempotencyKey: Bool
     /// What the client said of its policy; it goes on saying so after a reload.
     var wish: PolicyWish
@@ -40,10 +42,13 @@ final class ForwardPlan {
         return ticket.isWhenAway ? .whenAway : .atEnd
     }
 
-    init(request: UpstreamRequest, policy: Policy, route: String?, hasIdempotencyKey: Bool, wish: PolicyWish) {
+    init(
+        request: UpstreamRequest, policy: Policy, route: String?, by routes: RouteTable, hasIdempotencyKey: Bool, wish: PolicyWish
+    ) {
         self.request = request
         self.policy = policy
         self.route = route
+        routesNumber = routes.number
         self.hasIdempotencyKey = hasIdempotencyKey
         self.wish = wish
     }

@@ -96,7 +96,8 @@ final class RequestPlanner {
             allowAddresses: allowAddresses, offersHTTP2: offersHTTP2, parentProxy: parentProxy(for: address.origin, by: name))
         request.places = places
         let order = try order(of: head, policy, request)
-        let plan = ForwardPlan(request: request, policy: policy, route: name, hasIdempotencyKey: hasKey, wish: wish)
+        let plan = ForwardPlan(
+            request: request, policy: policy, route: name, by: rules.routes, hasIdempotencyKey: hasKey, wish: wish)
         plan.order = order
         guard var ticket else {
             guard plan.order.after.isEmpty else { throw badField("Layover-After is allowed for tickets only.") }
@@ -147,7 +148,8 @@ final class RequestPlanner {
             allowAddresses: route?.allowAddresses ?? [], parentProxy: parentProxy(for: address.origin, by: route?.name))
         let wish = try wish(of: head)
         let plan = ForwardPlan(
-            request: request, policy: try policy(wish, route: route), route: route?.name, hasIdempotencyKey: false, wish: wish)
+            request: request, policy: try policy(wish, route: route), route: route?.name, by: rules.routes, hasIdempotencyKey: false,
+            wish: wish)
         // Hosts are compared as the rules spell them, so that every spelling of an address is intercepted.
         let isIntercepted = rules.routes.hasInterceptions && rules.routes.intercepts(spelledAsInRules(address.origin.host))
         return isIntercepted ? .intercept(plan) : .forward(plan)
