@@ -49,6 +49,8 @@ package struct Entry: StandingRequest, Sendable {
         var isAbandoned = false
         /// Whether the head of its response has come.
         var isAnswered = false
+        /// Whether a reload came meanwhile: its exchange may not know of it yet when it judges the outcome.
+        var isRerouted = false
         /// The parent proxy that it goes through; a reload may have given its entry another one since. Nil: none.
         @Boxed var parentProxyGate: Origin? = nil
         /// The pause of its origin in which it began.

@@ -16,6 +16,10 @@ struct NewRoute {
         set.limitCanaryDelay(of: entry.origin, now: now)
         takeParentProxy(of: entry, &set)
         set.change(id) { $0.reroute(route, policy, automaticLeft: automaticLeft) }
+        if case .attempting(var attempt) = entry.fullState {
+            attempt.isRerouted = true
+            set.entries[id]?.fullState = .attempting(attempt)
+        }
         guard let changed = set.entries[id] else { return }
         // The retry that the entry owes is paid by the budget of the new policy.
         if changed.owesBudget, let budget = changed.policy.budget {

@@ -136,6 +136,27 @@ struct RiskTests {
         #expect(bench.wait(.seconds(99)).started == [])
     }
 
+    /// Its exchange judged by the policy of before: the engine knew of the reload first.
+    @Test(arguments: [false, true]) mutating func failureOfAHeldRequestAfterTheReloadIsJudgedByItsNewPolicy(asks: Bool) {
+        let id = held()
+        #expect(bench.wait(.seconds(5)).started == [id])
+        _ = bench.reroute(id, policy: asks ? Self.asking : .fixture())
+        #expect(bench.state(id) == .attempting, "what is under way goes on")
+        let actions = bench.fail(id, .reset)
+        #expect(actions.contains(.end(id, .maybeApplied)) == !asks)
+        #expect(bench.why(id) == (asks ? .maybeApplied : nil))
+        #expect(bench.state(id) == (asks ? .undecided : .failed))
+        #expect(bench.wait(.seconds(99)).started == [])
+    }
+
+    @Test mutating func attemptsLeftAreThoseOfTheReloadedPolicy() {
+        let id = bench.parked(.reset)
+        #expect(bench.wait(.seconds(5)).started == [id])
+        _ = bench.reroute(id, policy: .fixture { $0.automaticAttemptsMax = 9 })
+        _ = bench.fail(id, .refused, automaticLeft: 3)
+        #expect(bench.entry(id)?.automaticLeft == 9, "none of its attempts was counted as automatic")
+    }
+
     @Test mutating func retriedStatusIsDeliveredIfTheNewPolicyIsNotRepeatable() {
         let id = bench.accepted { ($0.policy, $0.isRepeatable) = (Self.vouching, false) }
         _ = bench.reroute(id, policy: .fixture())

@@ -57,7 +57,8 @@ struct FailureEffects {
                 entry.attempts.lastBrokeOff(failure, .park(parking), at: now)
             }
             entry.noteSent(failure, tally.records)
-            entry.automaticLeft = tally.automaticLeft
+            let policyLeft = entry.policy.automaticAttemptsMax.map { max(0, $0 - tally.counts.automatic) }
+            entry.automaticLeft = attempt.isRerouted ? policyLeft : tally.automaticLeft
             // A `force` is for one attempt. An attempt that the store stopped before anything was sent does not use it up.
             if !wasStoppedByStore { entry.isForced = false }
             entry.owesBudget = false
@@ -86,7 +87,8 @@ struct FailureEffects {
         changeIncident(of: entry, after: attempt, blame, parking, in: &set)
         // An attempt that a person asked for stays requested if the next attempt follows at once.
         if !(blame.startsAnew && attempt.isAskedFor && parking.asks == nil) { placeAfterFailure(id, by: parking, in: &set) }
-        guard blame.startsAnew else { return }
+        set.stopIfRisky(id, now: now)
+        guard blame.startsAnew, set.entries[id] != nil else { return }
         if blame == .networkChange {
             for gate in [entry.origin, entry.parentProxyGate].compactMap({ $0 }) { set.origins[gate].gate.mayBeReachable(now: now) }
         }
@@ -148,7 +150,8 @@ struct FailureEffects {
     /// Whether the response has paused the origin for the policy of its request.
     private func isPaused(_ entry: Entry) -> Bool { entry.policy.pausesOrigins && parking.retryAfter ?? .zero > .zero }
 
-    /// What becomes of a verdict that was given under a policy that is not in force any more.
+    /// What becomes of a verdict that was given under a policy that is not in force any more. A request that a client holds, and about
+    /// which its new policy asks no person, fails once it waits (`stopIfRisky`).
     ///
     /// - Returns: Nil where the response in hand is delivered after all.
     private func allowedParking(of id: EntryID, in set: inout PendingSet) -> Verdict.Parking? {
@@ -158,6 +161,7 @@ struct FailureEffects {
             deliverResponse(id, .notRepeatable, in: &set)
             return nil
         }
+        guard entry.ticket != nil || entry.policy.maybeAppliedRule() == .ask else { return parking }
         let asking = Verdict.Parking(delay: .zero, shutsGate: parking.shutsGate, asks: .maybeApplied, rule: .onMaybeApplied)
         set.entries[id]?.attempts.amendLast(.park(asking))
         return asking
