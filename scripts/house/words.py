@@ -32,6 +32,7 @@ GONE = {
     "backend": "origin, or the name of the thing",
     "helper": "the name of what it does",
     "util": "the name of what it does",
+    "ConnectionExchange": "ConnectionTask",
 }
 
 

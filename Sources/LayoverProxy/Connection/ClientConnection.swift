@@ -39,7 +39,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     var phase = Phase.idle
     var decoder: RequestDecoder
     var input = ByteBuffer()
-    var exchange: (any ConnectionExchange)?
+    var exchange: (any ConnectionTask)?
     var addressCache = RequestAddressCache()
     var context: ChannelHandlerContext?
     /// Small writes gathered until the next flush.

@@ -246,7 +246,7 @@ extension Exchange {
     }
 }
 
-extension Exchange: ConnectionExchange {
+extension Exchange: ConnectionTask {
     var isReceivingRequest: Bool { client?.isReceivingRequest == true }
     var isDelivered: Bool { client?.isDelivered == true }
 

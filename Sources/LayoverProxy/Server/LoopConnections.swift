@@ -133,13 +133,13 @@ final class FinalResponses {
         return promise.futureResult
     }
 
-    func await(_ exchange: any ConnectionExchange) { awaited.insert(ObjectIdentifier(exchange)) }
+    func await(_ exchange: any ConnectionTask) { awaited.insert(ObjectIdentifier(exchange)) }
 
-    func isAwaited(_ exchange: any ConnectionExchange) -> Bool { awaited.contains(ObjectIdentifier(exchange)) }
+    func isAwaited(_ exchange: any ConnectionTask) -> Bool { awaited.contains(ObjectIdentifier(exchange)) }
 
     /// - Returns: Whether it was awaited.
     @discardableResult
-    func remove(_ exchange: any ConnectionExchange) -> Bool {
+    func remove(_ exchange: any ConnectionTask) -> Bool {
         !awaited.isEmpty && awaited.remove(ObjectIdentifier(exchange)) != nil
     }
 

@@ -322,7 +322,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     }
 
     /// The client of an exchange has its final response, or has left.
-    func finalResponseGiven(_ exchange: any ConnectionExchange) {
+    func finalResponseGiven(_ exchange: any ConnectionTask) {
         if finalResponses.remove(exchange) { finalResponses.endIfEmpty() }
     }
 

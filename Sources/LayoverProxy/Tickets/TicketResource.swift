@@ -6,7 +6,7 @@ import NIOCore
 /// The requests of a client about its ticket: its standing, its response, or its end.
 ///
 /// Confined to its loop. `@unchecked Sendable`: what is awaited elsewhere comes back there.
-final class TicketResource: ConnectionExchange, @unchecked Sendable {
+final class TicketResource: ConnectionTask, @unchecked Sendable {
     private let loop: ProxyLoop
     private weak var connection: ClientConnection?
     private var client: ClientFacts

@@ -2,7 +2,7 @@ import LayoverHTTP
 import NIOCore
 
 /// The work of a connection on the request whose turn it is. Confined to the connection's loop.
-protocol ConnectionExchange: AnyObject {
+protocol ConnectionTask: AnyObject {
     /// Whether bytes of the request are still to come.
     var isReceivingRequest: Bool { get }
     /// Whether the client has its response, so that it may leave while the rest of its request is still being read. Default: no.
@@ -43,7 +43,7 @@ protocol ConnectionExchange: AnyObject {
     func finalResponseIsOverdue()
 }
 
-extension ConnectionExchange {
+extension ConnectionTask {
     var isDelivered: Bool { false }
     func describe(in record: AccessRecord) {}
     func reroute() {}
