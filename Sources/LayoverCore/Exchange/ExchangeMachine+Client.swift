@@ -35,10 +35,10 @@ extension ExchangeMachine {
     }
 
     package func firstStep(_ arrival: Arrival) -> FirstStep {
-        let mayWait = rules.policy.mode != .pass
+        let mayWait = attempts.policy.mode != .pass
         if mayWait, arrival.isInLane, arrival.areLanesUnknown { return .wait }
         guard let notice = arrival.notice else { return .attempt }
-        if mayWait, notice.parks(rules.policy, isInLane: arrival.isInLane) { return notice == .shut ? .waitForOrigin : .wait }
+        if mayWait, notice.parks(attempts.policy, isInLane: arrival.isInLane) { return notice == .shut ? .waitForOrigin : .wait }
         switch notice {
         case .shut where arrival.isOffline: return .failOffline
         case .watched, .paused, .shut: return .countedAttempt
@@ -107,7 +107,7 @@ extension ExchangeMachine {
         switch phase {
         case .collecting, .searching, .accepting: return isAcceptedAtOnce && departure.isComplete ? .goesOn : .end
         case .attempting:
-            let limit = rules.policy.unattendedMax
+            let limit = attempts.policy.unattendedMax
             // mutant: safe-without-a-client
             guard mayHaveAnEffect(departure), resumable == nil, limit > .zero || holdsKey else { return .end }
             enter(.unattended)
@@ -115,7 +115,7 @@ extension ExchangeMachine {
             return .unattended(limit)
         case .delivering where departure.onlyNeedsRequestSent && departure.isComplete:
             enter(.unattended)
-            let limit = rules.policy.unattendedMax
+            let limit = attempts.policy.unattendedMax
             // `timeouts.unattended` of 0 is for work that nobody wants any more. A success may have been reported for this request.
             return .sendRest(limit > .zero ? limit : Policy.standard.unattendedMax)
         case .delivering:
@@ -140,8 +140,8 @@ extension ExchangeMachine {
     /// - Returns: The failure as it is recorded.
     package mutating func unattendedFailed(_ failure: Failure, connection: ConnectionFacts? = nil, at now: Timestamp) -> Failure {
         var failure = failure
-        if rules.isAborted { failure.becomeAborted() }
-        if failure.evidence == .maybeApplied { rules.wasCutOffSending() }
+        if attempts.isAborted { failure.becomeAborted() }
+        if failure.evidence == .maybeApplied { attempts.wasCutOffSending() }
         lastFailure = failure
         record(nil, failure: failure, connection: connection, at: now)
         return failure
@@ -151,7 +151,7 @@ extension ExchangeMachine {
 
     /// Whether the request becomes a ticket when its client leaves (policy `clientGone: adopt`), if all of it can be kept.
     package func adoptsOnLeave(_ purpose: RequestPurpose, keepsTickets: Bool) -> Bool {
-        let policy = rules.policy
+        let policy = attempts.policy
         return policy.clientGone == .adopt && policy.mode != .pass && keepsTickets && purpose == .transfer && resumable == nil
     }
 
@@ -201,7 +201,7 @@ extension ExchangeMachine {
     /// - Parameter hasBegunSending: Whether a byte of the attempt under way may have left.
     package mutating func entryEnded(_ end: EntryEnd, hasBegunSending: Bool) -> EntryEndStep {
         let step = step(after: end)
-        if step != .deliver, hasBegunSending { rules.wasCutOffSending() }
+        if step != .deliver, hasBegunSending { attempts.wasCutOffSending() }
         if step == .close || step == .breakOff { enter(.ended) }
         return step
     }

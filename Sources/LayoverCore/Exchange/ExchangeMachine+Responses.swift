@@ -12,7 +12,7 @@ extension ExchangeMachine {
     /// Whether the policy retries a status. Then `answered` is to be asked. The cache decides by itself what it does with any
     /// status.
     package func retries(status: Int) -> Bool {
-        holder != .cache && rules.policy.retryOn.match(status: status)
+        holder != .cache && attempts.policy.retryOn.match(status: status)
     }
 
     /// Decides what follows a response whose status is retried. Only an offered response is recorded here; the caller records the
@@ -21,7 +21,7 @@ extension ExchangeMachine {
         _ response: ResponseSummary, sending request: RequestSummary, connection: ConnectionFacts?, at now: Timestamp,
         using generator: inout some RandomNumberGenerator
     ) -> ResponseStep {
-        let verdict = rules.verdict(on: response, sending: request, using: &generator)
+        let verdict = attempts.verdict(on: response, sending: request, using: &generator)
         let failure = Failure.answered(response.status, isMade: connection?.isMade == true)
         switch verdict {
         case .park(let parking):
@@ -73,7 +73,7 @@ extension ExchangeMachine {
         case .askAgain?, nil:
             var failure = Failure.answered(head.status)
             failure.evidence = .maybeApplied
-            let verdict = rules.verdictOnContinuation(
+            let verdict = attempts.verdictOnContinuation(
                 failure, sending: judged(circumstances), retryAfter: head.retryAfter, using: &generator)
             // The rest is not asked for again, so the last response counts, as it does if no response had begun.
             if holder != .client, !verdict.sendsAgain {
@@ -97,7 +97,7 @@ extension ExchangeMachine {
         let failure = Failure(phase: .receiving, kind: .httpResponseIncomplete, evidence: .maybeApplied, message: refusal.message)
         guard holder != .client else { return breakOff(failure, at: circumstances.now) }
         forgetPart()
-        let verdict = rules.verdictOnContinuation(
+        let verdict = attempts.verdictOnContinuation(
             failure, sending: judged(circumstances), retryAfter: nil, using: &generator)
         return follows(verdict, failure, nil, in: circumstances)
     }
@@ -115,7 +115,7 @@ extension ExchangeMachine {
         lastFailure = failure
         switch verdict {
         case .park(var parking):
-            parking.retryAfter = head.flatMap { rules.pause(after: ResponseSummary(status: $0.status, retryAfter: $0.retryAfter)) }
+            parking.retryAfter = head.flatMap { attempts.pause(after: ResponseSummary(status: $0.status, retryAfter: $0.retryAfter)) }
             record(.park(parking), failure: failure, status: head?.status, at: circumstances.now)
             return .park(failure, parking)
         case .standIn(let response) where holder != .client:
@@ -134,7 +134,7 @@ extension ExchangeMachine {
     package func meaning(ofStatus status: Int, to request: @autoclosure () -> RequestSummary)
         -> RepeatedAnswer
     {
-        guard rules.counts.mayHaveBeenApplied, holder != .cache else { return .answer }
+        guard attempts.counts.mayHaveBeenApplied, holder != .cache else { return .answer }
         return RepeatedAnswer(status: status, to: request())
     }
 
@@ -146,7 +146,7 @@ extension ExchangeMachine {
         using generator: inout some RandomNumberGenerator
     ) -> FailureStep {
         let failure = Failure.outcomeUnknown(status: response.status)
-        let verdict = rules.verdict(
+        let verdict = attempts.verdict(
             onUnknown: response, isConflict: isConflict, sending: judged(circumstances), using: &generator)
         lastFailure = failure
         unknownStatus = response.status

@@ -86,7 +86,7 @@ package struct ExchangeMachine: Sendable {
 
     package private(set) var phase: ExchangePhase
     package internal(set) var holder: Holder
-    package internal(set) var rules: AttemptRules
+    package internal(set) var attempts: AttemptRules
     package internal(set) var lastFailure: Failure?
     package private(set) var timeline = AttemptTimeline()
     /// The response that broke off and is to go on; nil while none has.
@@ -106,10 +106,10 @@ package struct ExchangeMachine: Sendable {
     var stop = Stop.none
 
     package init(
-        for holder: Holder, _ rules: AttemptRules, phase: ExchangePhase = .collecting(for: .attempt), ticket: TicketMoment = .never
+        for holder: Holder, _ attempts: AttemptRules, phase: ExchangePhase = .collecting(for: .attempt), ticket: TicketMoment = .never
     ) {
         self.holder = holder
-        self.rules = rules
+        self.attempts = attempts
         self.phase = phase
         ticketMoment = ticket
     }
@@ -164,7 +164,7 @@ package struct ExchangeMachine: Sendable {
     }
 
     /// A reload has given the request another policy.
-    package mutating func policyChanged(to policy: Policy) { rules.policy = policy }
+    package mutating func policyChanged(to policy: Policy) { attempts.policy = policy }
 
     // MARK: Attempts
 
@@ -187,10 +187,10 @@ package struct ExchangeMachine: Sendable {
         var failure = Failure.answered(status)
         failure.message = "The preflight was answered with status \(status)."
         failure.evidence = .neverSent
-        switch rules.policy.preflight?.verdict(on: status) ?? .send {
+        switch attempts.policy.preflight?.verdict(on: status) ?? .send {
         case .send:
             enter(.attempting)
-            let number = timeline.begun?.number ?? rules.attemptCount
+            let number = timeline.begun?.number ?? attempts.attemptCount
             timeline.began(number, timeline.begun?.trigger ?? .dueTime, at: now)
             return .send(number: number)
         case .drop:
@@ -205,7 +205,7 @@ package struct ExchangeMachine: Sendable {
     }
 
     private mutating func begin(_ trigger: AttemptTrigger, at now: Timestamp) -> Int {
-        let number = rules.attemptStarted(trigger: trigger)
+        let number = attempts.attemptStarted(trigger: trigger)
         timeline.began(number, trigger, at: now)
         return number
     }
@@ -214,7 +214,7 @@ package struct ExchangeMachine: Sendable {
     package mutating func attemptGoes(by path: AttemptPath?) { timeline.goes(by: path) }
 
     /// libcurl has sent the request again by itself within the attempt under way.
-    package mutating func sentAgain(_ count: Int) { rules.sentAgainWithinAttempt(count) }
+    package mutating func sentAgain(_ count: Int) { attempts.sentAgainWithinAttempt(count) }
 
     /// Writes the attempt that has ended into the timeline.
     package mutating func record(
@@ -248,16 +248,16 @@ package struct ExchangeMachine: Sendable {
             // mutant: endless-rests
             if let resumable, resumable.done - partMark >= ResumableResponse.progressMin {
                 partMark = resumable.done
-                rules.startOver()
+                attempts.startOver()
             }
         }
         if let obstacle = circumstances.obstacle { return stopped(by: obstacle, failure, in: circumstances) }
         // mutant: aborted-as-unsent
-        if rules.isAborted { failure.becomeAborted() }
+        if attempts.isAborted { failure.becomeAborted() }
         lastFailure = failure
         // An attempt that is made once more is made for the same reason.
         let trigger = timeline.begun?.trigger ?? .arrival
-        let verdict = rules.verdict(on: failure, sending: request, network: circumstances.network, using: &generator)
+        let verdict = attempts.verdict(on: failure, sending: request, network: circumstances.network, using: &generator)
         // What is not asked for again is known as far as it came.
         if wasDelivering || holder == .client && resumable != nil, !verdict.sendsAgain {
             return breakOff(failure, at: circumstances.now)
@@ -272,7 +272,7 @@ package struct ExchangeMachine: Sendable {
         record(verdict, failure: failure, at: circumstances.now)
         switch verdict {
         case .againOnNewConnection:
-            rules.hasTriedNewConnection = true
+            attempts.hasTriedNewConnection = true
             return .again(trigger)
         case .park(let parking): return .park(failure, parking)
         case .standIn(let response): return .standIn(response, failure)
@@ -310,7 +310,7 @@ package struct ExchangeMachine: Sendable {
         var failure = failure
         if obstacle == .bodyUnreadable { failure.message = "The file of the request body could not be read completely." }
         lastFailure = failure
-        rules.stoppedByStore(failure.evidence)
+        attempts.stoppedByStore(failure.evidence)
         let isOpen = failure.evidence == .maybeApplied && !circumstances.request.isRepeatable
         let parking = Verdict.Parking(
             delay: Self.storeDelay, shutsGate: false, asks: isOpen ? .maybeApplied : nil, rule: .store)
@@ -320,7 +320,7 @@ package struct ExchangeMachine: Sendable {
 
     /// Nothing could be sent: the store, or the end of the proxy, is in the way.
     package mutating func couldNotStart(_ failure: Failure) -> Verdict.Parking {
-        if timeline.begun != nil { rules.stoppedByStore(.neverSent) }
+        if timeline.begun != nil { attempts.stoppedByStore(.neverSent) }
         lastFailure = failure
         return Verdict.Parking(delay: Self.storeDelay, shutsGate: false, rule: .store)
     }
@@ -348,9 +348,9 @@ package struct ExchangeMachine: Sendable {
     ) -> StartStep {
         if isOffline { return offlineBeforeStart() }
         if let step = abortedBeforeStart(using: &generator) { return step }
-        guard isForced || rules.mayBeSent(request) else { return .refuse }
-        rules.hasTriedNewConnection = false
-        guard let preflight = rules.policy.preflight, holder.isStore, !skipsPreflight else { return .attempt }
+        guard isForced || attempts.mayBeSent(request) else { return .refuse }
+        attempts.hasTriedNewConnection = false
+        guard let preflight = attempts.policy.preflight, holder.isStore, !skipsPreflight else { return .attempt }
         return .preflight(preflight)
     }
 
@@ -368,25 +368,25 @@ package struct ExchangeMachine: Sendable {
 
     package mutating func attemptInterrupted(by cause: Interruption) {
         switch cause {
-        case .command: rules.isAborted = true
-        case .networkChange: (rules.isAbandoned, rules.isAbandonedByMode) = (true, false)
-        case .modeWhileConnecting: (rules.isAbandoned, rules.isAbandonedByMode) = (true, true)
-        case .modeAtAnyTime: (rules.isAborted, rules.isAbandoned, rules.isAbandonedByMode) = (true, true, true)
+        case .command: attempts.isAborted = true
+        case .networkChange: (attempts.isAbandoned, attempts.isAbandonedByMode) = (true, false)
+        case .modeWhileConnecting: (attempts.isAbandoned, attempts.isAbandonedByMode) = (true, true)
+        case .modeAtAnyTime: (attempts.isAborted, attempts.isAbandoned, attempts.isAbandonedByMode) = (true, true, true)
         }
     }
 
     /// The workers are about to be shut down.
-    package mutating func stopBegan() { rules.isStopping = true }
+    package mutating func stopBegan() { attempts.isStopping = true }
 
     /// The step after the abort of an attempt whose request was still being read.
     ///
     /// - Returns: Nil if nobody aborted the attempt.
     private mutating func abortedBeforeStart(using generator: inout some RandomNumberGenerator) -> StartStep? {
-        guard phase == .loading, rules.isAborted else { return nil }
+        guard phase == .loading, attempts.isAborted else { return nil }
         var failure = Failure(phase: .resolving, kind: .proxyInternalResponse, evidence: .neverSent, message: "")
         failure.becomeAborted()
         lastFailure = failure
-        return .park(failure, rules.parkingAfterAbort(using: &generator))
+        return .park(failure, attempts.parkingAfterAbort(using: &generator))
     }
 
     /// A person set the mode `offline` before it began: what it needs was still being read.

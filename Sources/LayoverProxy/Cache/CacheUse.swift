@@ -89,7 +89,7 @@ final class CacheUse {
         let failure = exchange.machine.lastFailure
         let refreshing = Exchange(
             loop: exchange.loop, request,
-            ExchangeMachine(for: .cache, AttemptRules(policy: exchange.machine.rules.policy.ofRefresh)),
+            ExchangeMachine(for: .cache, AttemptRules(policy: exchange.machine.attempts.policy.ofRefresh)),
             for: .cache(CacheRecipient(cache, refresh)), route: exchange.route, wish: exchange.wish)
         exchange.loop.opened(refreshing)
         refreshing.park(

@@ -47,7 +47,7 @@ extension Exchange {
 
     /// Whether all of the body is kept, also of a request that must not be sent twice: a person may want to, or a limiter may refuse it.
     private var keepsBody: Bool {
-        let policy = machine.rules.policy
+        let policy = machine.attempts.policy
         // An origin may refuse the stream of HTTP/2 once all of it has left (RFC 9113 section 8.7).
         return request.mayBeSentTwice || request.offersHTTP2 || policy.maybeAppliedRule() == .ask || policy.retriesRefused
             || conversion != nil || machine.adoptsOnLeave(request.purpose, keepsTickets: loop.rules.keepsTickets)
@@ -195,7 +195,7 @@ extension Exchange {
             case .expired: problem.retryAfter = retryAfter
             case .draining: problem.retryAfter = retryAfter ?? .seconds(5)
             }
-            problem.recall(machine.rules.counts)
+            problem.recall(machine.attempts.counts)
             answer(OwnResponse(problem, identity: loop.rules.identity))
         }
     }
@@ -203,7 +203,7 @@ extension Exchange {
     private func tellOthers(_ problem: Problem, wasSent: Bool) {
         var problem = problem
         if wasSent {
-            problem.recall(machine.rules.counts)
+            problem.recall(machine.attempts.counts)
             problem.noteSent()
         }
         keySearch?.end(KeyOutcome(OwnResponse(problem, identity: loop.rules.identity)))
@@ -238,7 +238,7 @@ extension Exchange {
 
     func answerCutOff() {
         guard !machine.isOverForClient else { return }
-        let mayHaveBeenSent = machine.rules.counts.mayHaveBeenApplied || run.hasBegunSending
+        let mayHaveBeenSent = machine.attempts.counts.mayHaveBeenApplied || run.hasBegunSending
         forgetOffered()
         run.cancel()
         request.body?.breakOff()
@@ -289,7 +289,7 @@ extension Exchange: ConnectionTask {
     }
 
     func describe(in record: AccessRecord) {
-        record.attemptCount = machine.rules.attemptCount
+        record.attemptCount = machine.attempts.attemptCount
         record.failure = machine.lastFailure
     }
 

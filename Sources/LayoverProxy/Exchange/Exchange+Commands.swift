@@ -57,13 +57,13 @@ extension Exchange {
     }
 
     func fail(_ failure: Failure, _ reason: Verdict.FailReason) {
-        if reason == .pass, machine.rules.isAbandonedByMode, failure.evidence == .neverSent {
+        if reason == .pass, machine.attempts.isAbandonedByMode, failure.evidence == .neverSent {
             // A request that cannot wait gets the answer of one that came a moment later.
             fail(.offline)
         } else if client != nil {
             if failure.evidence == .maybeApplied { loop.engine.post(.mayHaveBeenApplied(request.origin, failure)) }
             var problem = Problem(
-                failure, reason: reason, attemptCount: machine.rules.attemptCount, entry: entry.map(loop.engine.naming.shown),
+                failure, reason: reason, attemptCount: machine.attempts.attemptCount, entry: entry.map(loop.engine.naming.shown),
                 bodyLoss: bodyLoss)
             if failure.kind == .outcomeUnknown { problem.receivedStatus = machine.unknownStatus }
             fail(problem)
@@ -76,7 +76,7 @@ extension Exchange {
         guard client != nil else { return }
         var problem = problem
         if let entry { problem.entry = loop.engine.naming.shown(entry) }
-        problem.recall(machine.rules.counts)
+        problem.recall(machine.attempts.counts)
         answer(OwnResponse(problem, identity: loop.rules.identity))
         ended(as: .failed, failure: machine.lastFailure)
     }
@@ -93,7 +93,7 @@ extension Exchange {
         guard client != nil else { return ended(as: .failed, failure: failure) }
         answer(
             OwnResponse(
-                response, lastFailure: machine.lastFailure, attemptCount: machine.rules.attemptCount, identity: loop.rules.identity))
+                response, lastFailure: machine.lastFailure, attemptCount: machine.attempts.attemptCount, identity: loop.rules.identity))
         ended(as: .failed, failure: machine.lastFailure)
     }
 }
@@ -143,7 +143,7 @@ extension Exchange: HeldExchange {
     func abandonIfConnecting() {
         guard attempt != nil, run.handshake == nil, phase == .attempting || phase == .preflight else { return }
         let isOffline = loop.network.isOffline
-        if !isOffline, let client, machine.rules.policy.mode == .pass || client.connection?.isInputClosed != false { return }
+        if !isOffline, let client, machine.attempts.policy.mode == .pass || client.connection?.isInputClosed != false { return }
         machine.attemptInterrupted(by: isOffline ? .modeWhileConnecting : .networkChange)
         run.cancelIfConnecting()
     }

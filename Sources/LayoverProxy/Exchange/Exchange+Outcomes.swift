@@ -103,7 +103,7 @@ extension Exchange {
         // The callback that says so may have come before the failure.
         if case .collect = step, request.body?.isStuck == true { return judgeCollected() }
         // Under mode `offline` as for a request that arrives then.
-        let isOffline = machine.rules.isAbandonedByMode && failure.evidence == .neverSent
+        let isOffline = machine.attempts.isAbandonedByMode && failure.evidence == .neverSent
         if step.endsTheTry, machine.resumable == nil, isOffline || RetryCondition.connectivity.matches(failure) {
             serveStale { self.follow(step) }
         } else {
@@ -156,7 +156,7 @@ extension Exchange {
 
     /// The request must not be sent once more: its client gets a problem, or a person has to decide.
     func refuseToSend() {
-        let asks = entry != nil && machine.rules.policy.maybeAppliedRule() == .ask
+        let asks = entry != nil && machine.attempts.policy.maybeAppliedRule() == .ask
         if client != nil, !asks { return fail(.ended(.maybeApplied, lastFailure: machine.lastFailure)) }
         refusedToSend(.maybeApplied, nil)
     }
@@ -247,7 +247,7 @@ extension Exchange {
     /// Others wait for the rest of the response: it becomes an entry, which gives the attempt an owner and a limit.
     func readOnForOthers() {
         guard phase.isUnattended, client?.isSharing == true else { return }
-        goOnAnswered(for: machine.rules.policy.unattendedMax)
+        goOnAnswered(for: machine.attempts.policy.unattendedMax)
     }
 
     /// The final head has come: the outcome is known. The body is read only where others with the same key wait for it, or where a part of

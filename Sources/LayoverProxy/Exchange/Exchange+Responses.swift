@@ -26,7 +26,7 @@ extension Exchange {
     /// Whether the response is not to be passed on, or not yet.
     private func retries(_ head: ResponseHead) -> Bool {
         // The list first: a call of the machine copies it.
-        guard machine.rules.policy.retryOn.match(status: head.status), machine.retries(status: head.status) else { return false }
+        guard machine.attempts.policy.retryOn.match(status: head.status), machine.retries(status: head.status) else { return false }
         if let client, client.connection?.isInputClosed != false { return false }
         let response = ResponseSummary(head, now: loop.wallSeconds)
         let step = machine.answered(
@@ -66,8 +66,8 @@ extension Exchange {
 
     /// This request does not wait, but others of its policy stay away from an origin that asks for it.
     private func tellPause(_ response: ResponseSummary) {
-        guard let wait = machine.rules.pause(after: response) else { return }
-        loop.engine.post(OriginPaused(request.origin, for: machine.rules.policy, wait))
+        guard let wait = machine.attempts.pause(after: response) else { return }
+        loop.engine.post(OriginPaused(request.origin, for: machine.attempts.policy, wait))
     }
 
     /// Reports a response to the engine. For a request without an entry only if its origin, or the network, was in trouble.
@@ -154,7 +154,7 @@ extension Exchange {
     /// - Returns: Whether the response must not be delivered.
     private func leavesOutcomeUnknown(_ head: ResponseHead) -> Bool {
         // First what a first attempt decides without a copy of the machine.
-        guard machine.rules.counts.mayHaveBeenApplied, request.purpose == .transfer, phase.isAttempting || phase.isUnattended else {
+        guard machine.attempts.counts.mayHaveBeenApplied, request.purpose == .transfer, phase.isAttempting || phase.isUnattended else {
             return false
         }
         switch machine.meaning(ofStatus: head.status, to: repeatedSummary) {
@@ -206,7 +206,7 @@ extension Exchange {
         record(nil, failure: failure, status: head.status)
         run.cancel()
         var problem = Problem(
-            failure, reason: .outcomeUnknown, attemptCount: machine.rules.attemptCount, entry: nil)
+            failure, reason: .outcomeUnknown, attemptCount: machine.attempts.attemptCount, entry: nil)
         problem.receivedStatus = head.status
         keySearch?.end(KeyOutcome(OwnResponse(problem, identity: loop.rules.identity)))
         ended(as: .cancelled, failure: failure)

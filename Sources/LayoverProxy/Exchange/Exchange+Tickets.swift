@@ -250,7 +250,7 @@ extension Exchange {
 
     private func wait(_ search: DuplicateKeySearch) {
         // The wait needs a limit of its own: the request that is sent may have none, if its client has left or its response has no end.
-        search.startTimer(machine.rules.policy.holdMax) { [weak self] in self?.keyWaitIsOver() }
+        search.startTimer(machine.attempts.policy.holdMax) { [weak self] in self?.keyWaitIsOver() }
         // Only the whole body shows whether the requests are equal.
         client?.sendContinue(in: phase)
     }

@@ -187,7 +187,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         }
         request.takeFields(of: newRoute.flatMap { routes.route(named: $0) })
         let parentProxy = routes.parentProxy(for: request.origin, route: newRoute)
-        guard newRoute != route || policy != machine.rules.policy || parentProxy != request.parentProxy else { return }
+        guard newRoute != route || policy != machine.attempts.policy || parentProxy != request.parentProxy else { return }
         request.parentProxy = parentProxy
         route = newRoute
         machine.policyChanged(to: policy)
@@ -212,14 +212,14 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     func startAttempt(_ trigger: AttemptTrigger, onNewConnection: Bool = false, counted: Int? = nil) {
         guard run.chooseWorker(for: machine.holder) else { return couldNotStart() }
         // The first one starts when the request is created; reading the clock again would cost time.
-        let isFirst = machine.rules.attemptCount == 0 && entry == nil
+        let isFirst = machine.attempts.attemptCount == 0 && entry == nil
         let startedAt = isFirst ? createdAt : loop.engine.clock.now()
         let number = counted ?? machine.startAttempt(trigger, at: startedAt)
         let connection = client?.connection
         if loop.accessLog != nil { connection?.access?.attemptedAt = startedAt }
         let stored = machine.holder.isStored ? entry : nil
         // mutant: unmarked
-        let permit = run.recordStart(of: stored, machine.rules.counts, by: self)
+        let permit = run.recordStart(of: stored, machine.attempts.counts, by: self)
         // That the connection of a replay stands is evidence for others that wait for the same origin.
         let connected = entry.map { [engine = loop.engine] id in
             { @Sendable (answer: @Sendable (Bool) -> Void) in
@@ -230,7 +230,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         loop.metrics.attemptCount.increment()
         let attempt = UpstreamAttempt(
             request: machine.resumable.map(request.forTheRest(of:)) ?? request, number: number, needsFreshConnection: onNewConnection,
-            wantsConnectionFacts: entry != nil || machine.rules.policy.retryOn.hasStatus,
+            wantsConnectionFacts: entry != nil || machine.attempts.policy.retryOn.hasStatus,
             permit: permit ?? connected, client: connection?.number, receiver: self)
         if client?.isStream == true, connection != nil { attempt.bytesOutstandingMax = 0 }
         // A client that does not take the part before slows the rest down, whichever attempt brought it.
@@ -263,7 +263,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     func takeTally() -> AttemptTally {
         let body = summary.body
         return AttemptTally(
-            machine.rules.counts, automaticLeft: machine.rules.automaticLeft,
+            machine.attempts.counts, automaticLeft: machine.attempts.automaticLeft,
             isBodyReplayable: body == .none || body == .captured, records: machine.takeRecords(), resume: machine.resumable?.progress)
     }
 
@@ -272,7 +272,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         RequestSummary(
             Repeatability(
                 request.purpose, method: request.method, hasIdempotencyKey: hasIdempotencyKey,
-                isDeclared: machine.rules.policy.repeatable),
+                isDeclared: machine.attempts.policy.repeatable),
             body: bodySummary)
     }
 

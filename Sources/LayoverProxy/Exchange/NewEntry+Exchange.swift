@@ -27,10 +27,10 @@ extension NewEntry {
                 id: id, method: request.method, url: request.shownURL, origin: request.origin, createdAt: exchange.createdAt,
                 hasIdempotencyKey: exchange.hasIdempotencyKey, isExposed: request.isExposed,
                 preconditions: request.preconditions),
-            client: client, route: exchange.route, policy: exchange.machine.rules.policy, tally,
+            client: client, route: exchange.route, policy: exchange.machine.attempts.policy, tally,
             requestByteCount: request.body?.receivedByteCount ?? 0, failure: failure, parking: parking)
         parentProxyGate = request.parentProxy?.gate
-        attemptParentProxyGate = exchange.machine.rules.attemptCount == 0 ? parentProxyGate : exchange.run.parentProxy?.gate
+        attemptParentProxyGate = exchange.machine.attempts.attemptCount == 0 ? parentProxyGate : exchange.run.parentProxy?.gate
         wish = exchange.wish
         routesNumber = exchange.routesNumber
         lane = exchange.order.lane

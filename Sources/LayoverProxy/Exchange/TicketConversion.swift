@@ -89,7 +89,7 @@ final class TicketConversion: @unchecked Sendable {
     /// What the engine is asked for.
     private func acceptance(_ id: EntryID, _ body: StoredBody) -> Acceptance {
         let request = exchange.request
-        var new = NewEntry(of: exchange, id: id, AttemptTally(exchange.machine.rules.counts))
+        var new = NewEntry(of: exchange, id: id, AttemptTally(exchange.machine.attempts.counts))
         new.client.isConnected = false
         new.requestByteCount = body.byteCount
         new.ticket = TicketFacts(

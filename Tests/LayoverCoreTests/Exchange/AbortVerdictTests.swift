@@ -140,8 +140,8 @@ struct AbortVerdictTests {
         for (cause, isAborted, isAbandoned, byMode) in cases {
             var machine = ExchangeMachine(for: .client, AttemptRules(policy: .fixture()))
             machine.attemptInterrupted(by: cause)
-            #expect(machine.rules.isAborted == isAborted && machine.rules.isAbandoned == isAbandoned, "\(cause)")
-            #expect(machine.rules.isAbandonedByMode == byMode, "\(cause)")
+            #expect(machine.attempts.isAborted == isAborted && machine.attempts.isAbandoned == isAbandoned, "\(cause)")
+            #expect(machine.attempts.isAbandonedByMode == byMode, "\(cause)")
         }
     }
 

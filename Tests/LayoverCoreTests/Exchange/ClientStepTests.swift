@@ -21,7 +21,7 @@ struct ClientStepTests {
         #expect(machine.firstStep(.init(notice: .watched, isInLane: true)) == .wait, "others of its lane may be before it")
         #expect(machine.firstStep(.init(notice: .shut)) == .waitForOrigin)
         #expect(machine.firstStep(.init(notice: .shut, isOffline: true)) == .waitForOrigin)
-        let name = machine.rules.policy.name
+        let name = machine.attempts.policy.name
         #expect(machine.firstStep(.init(notice: .paused([name]))) == .wait)
         #expect(machine.firstStep(.init(notice: .paused(["other"]))) == .countedAttempt)
     }
@@ -46,7 +46,7 @@ struct ClientStepTests {
         var machine = machine(phase)
         #expect(machine.isOverForClient == [.delivering, .unattended, .ended].contains(phase))
         let step = machine.entryEnded(.cancelled(reason: nil), hasBegunSending: true)
-        #expect(machine.rules.counts.mayHaveBeenApplied)
+        #expect(machine.attempts.counts.mayHaveBeenApplied)
         // A client that is to be answered is, before its exchange ends.
         #expect(machine.phase == (step == .answer ? phase : .ended))
         switch phase {
@@ -66,7 +66,7 @@ struct ClientStepTests {
             var machine = machine(phase)
             #expect(machine.entryEnded(end, hasBegunSending: true) == expected)
             #expect(machine.phase == phase)
-            #expect(machine.rules.counts.mayHaveBeenApplied == (expected != .deliver), "the response says what became of it")
+            #expect(machine.attempts.counts.mayHaveBeenApplied == (expected != .deliver), "the response says what became of it")
         }
     }
 

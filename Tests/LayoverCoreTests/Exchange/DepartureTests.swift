@@ -191,7 +191,7 @@ struct DepartureTests {
         _ = machine.clientLeft(departure())
         if isAborted { machine.attemptInterrupted(by: .command) }
         let failure = machine.unattendedFailed(.reset, at: now)
-        #expect(failure.evidence == .maybeApplied && machine.rules.counts.mayHaveBeenApplied)
+        #expect(failure.evidence == .maybeApplied && machine.attempts.counts.mayHaveBeenApplied)
         #expect(failure.kind == (isAborted ? .proxyInternalResponse : .connectionTerminated))
         let records = machine.takeRecords()
         #expect(records.count == 1 && records[0].failure == failure && records[0].verdict == nil)

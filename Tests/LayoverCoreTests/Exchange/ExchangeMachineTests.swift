@@ -56,7 +56,7 @@ import Testing
         let first = machine.attemptFailed(.reset, in: arriving, using: &generator)
         #expect(first == .collect)
         #expect(machine.phase == .collecting(for: .verdict))
-        #expect(machine.rules.counts.mayHaveBeenApplied)
+        #expect(machine.attempts.counts.mayHaveBeenApplied)
         let early = machine.takeRecords()
         #expect(early.isEmpty)
         // The rest of a body that is still arriving then can no longer be kept.
@@ -95,7 +95,7 @@ import Testing
             #expect(machine.takeRecords().map(\.verdict) == [.fail(.responseBegan)])
         case (.store, .park(let failure, _)), (.cache, .park(let failure, _)):
             #expect(failure.evidence == .maybeApplied, "its origin has acted on it")
-            #expect(machine.rules.counts.mayHaveBeenApplied)
+            #expect(machine.attempts.counts.mayHaveBeenApplied)
         default:
             Issue.record("\(holder): \(step)")
         }
@@ -132,7 +132,7 @@ import Testing
             return
         }
         #expect(parking.rule == .store && parking.asks == nil && !parking.shutsGate)
-        #expect(machine.rules.attemptCount == 0 && machine.rules.automaticLeft == 1)
+        #expect(machine.attempts.attemptCount == 0 && machine.attempts.automaticLeft == 1)
     }
 
     @Test(arguments: [true, false])
@@ -164,7 +164,7 @@ import Testing
         case .ask(let failure):
             #expect(status == 412 && failure.evidence == .neverSent)
         }
-        #expect(machine.rules.attemptCount == 1)
+        #expect(machine.attempts.attemptCount == 1)
     }
 
     @Test mutating func aPreflightThatFailsHasSentNothing() {
@@ -175,7 +175,7 @@ import Testing
             Issue.record("\(step)")
             return
         }
-        #expect(failure.evidence == .neverSent && parking.asks == nil && !machine.rules.counts.mayHaveBeenApplied)
+        #expect(failure.evidence == .neverSent && parking.asks == nil && !machine.attempts.counts.mayHaveBeenApplied)
     }
 
     // MARK: Attempts
@@ -185,7 +185,7 @@ import Testing
         _ = machine.startAttempt(.admin, at: now)
         let stale = Failure.fixture(.connectionTerminated, phase: .sending, evidence: .maybeApplied, reusedConnection: true)
         #expect(machine.attemptFailed(stale, in: circumstances(get), using: &generator) == .again(.admin))
-        #expect(machine.rules.hasTriedNewConnection)
+        #expect(machine.attempts.hasTriedNewConnection)
     }
 
     @Test mutating func responseWithARetriedStatusIsOfferedToThePendingSet() {

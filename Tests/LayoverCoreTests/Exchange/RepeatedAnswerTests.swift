@@ -57,7 +57,7 @@ struct RepeatedAnswerTests {
     /// libcurl sends a request again by itself, where a kept connection broke before a response.
     @Test func secondSendingWithinAnAttemptIsARepetition() {
         var machine = Self.machine(appliedBefore: false)
-        machine.rules.sentAgainWithinAttempt(1)
+        machine.attempts.sentAgainWithinAttempt(1)
         #expect(machine.meaning(ofStatus: 412, to: Self.put()) == .unknown)
     }
 

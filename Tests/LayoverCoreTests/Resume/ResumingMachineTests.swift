@@ -75,13 +75,13 @@ import Testing
         var delays: [Duration?] = []
         for part in [min - 101, 1, 0] {
             delays.append(breakAndBegin(&machine))
-            counts.append(machine.rules.counts.automatic)
+            counts.append(machine.attempts.counts.automatic)
             let first = machine.resumable?.done ?? 0
             #expect(machine.continued(by: Self.rest(from: first), in: circumstances, using: &generator) == .goOn)
             _ = machine.continuationCame(part)
         }
         delays.append(breakAndBegin(&machine))
-        counts.append(machine.rules.counts.automatic)
+        counts.append(machine.attempts.counts.automatic)
         #expect(counts == [2, 3, 2, 3], "after 64 KiB, once")
         #expect(delays == [1, 2, 1, 2].map { .seconds($0) }, "and the delay with them")
     }
@@ -91,13 +91,13 @@ import Testing
         let done = ResumableResponse.progressMin + 1
         var machine = try Self.machine(for: .store(.unstored), done: done)
         breakAndBegin(&machine)
-        #expect(machine.rules.counts.automatic == 2)
+        #expect(machine.attempts.counts.automatic == 2)
         #expect(machine.continued(by: ResumeFacts(status: 200), in: circumstances, using: &generator) == .replace)
         for count in 3...4 {
             machine.deliveryBegan()
             machine.resumable = try Self.part(done)
             breakAndBegin(&machine)
-            #expect(machine.rules.counts.automatic == count)
+            #expect(machine.attempts.counts.automatic == count)
             _ = machine.continued(by: ResumeFacts(status: 200), in: circumstances, using: &generator)
         }
     }

@@ -111,7 +111,7 @@ private struct ExchangeTrial {
         case "client left": return leave("GET")
         case "client left, POST": return leave("POST")
         case "client left, adopt":
-            machine.rules.policy.clientGone = .adopt
+            machine.attempts.policy.clientGone = .adopt
             return leave("POST") { $0.keepsTickets = true }
         case "client left, request unsent" where machine.phase == .delivering:
             return leave("POST") { $0.onlyNeedsRequestSent = true }

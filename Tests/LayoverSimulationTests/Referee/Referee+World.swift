@@ -126,8 +126,8 @@ extension Referee {
     /// True if the network changed while the attempt was connecting: it does not count then, and is repeated.
     private func isToBeRepeated(_ attempt: SimulatedAttempt) -> Bool {
         let exchange = attempt.attempt.receiver as? Exchange
-        guard exchange?.machine.rules.isAbandoned != true, let id = exchange?.entry else {
-            return exchange?.machine.rules.isAbandoned == true
+        guard exchange?.machine.attempts.isAbandoned != true, let id = exchange?.entry else {
+            return exchange?.machine.attempts.isAbandoned == true
         }
         return simulation.engine.assumeIsolated { $0.pending.entries[id] }?.attempt?.isAbandoned == true
     }

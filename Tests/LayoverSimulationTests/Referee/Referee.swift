@@ -142,7 +142,7 @@ final class Referee {
         }
     }
 
-    func note(_ exchange: Exchange, _ truth: RequestTruth) { note(exchange.machine.rules.policy, truth) }
+    func note(_ exchange: Exchange, _ truth: RequestTruth) { note(exchange.machine.attempts.policy, truth) }
 
     func note(_ policy: Policy, _ truth: RequestTruth) {
         if policy.automaticAttemptsMax != nil { truth.hasBeenLimited = true }

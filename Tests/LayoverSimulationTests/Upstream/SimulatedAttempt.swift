@@ -62,7 +62,7 @@ final class SimulatedAttempt {
         isOfTicket = exchange?.store != nil
         trigger = exchange?.machine.timeline.begun?.trigger ?? .arrival
         if attempt.permit != nil, let exchange, let mark = exchange.run.startRecord {
-            self.mark = (mark, exchange.machine.rules.counts, exchange)
+            self.mark = (mark, exchange.machine.attempts.counts, exchange)
         }
         // A generator of its own, so that other attempts do not change the outcome of this one.
         generator = SeededGenerator(
