@@ -217,6 +217,11 @@ class WordTests(unittest.TestCase):
                 "// The next hop."):
             self.assertEqual(self.said(text), [], text)
 
+    def test_a_longer_name_may_have_a_word_that_is_gone(self):
+        gone = {"ProxyRules": "ProxyConfiguration"}
+        for text, count in (("ProxyRules()", 1), ("let a: [ProxyRules]", 1), ("ParentProxyRules()", 0), ("randomParentProxyRules()", 0)):
+            self.assertEqual(len(breaches(words, {"Sources/A/A.swift": text}, gone=gone)), count, text)
+
 
 class LineTests(unittest.TestCase):
     def said(self, text, name="Sources/A/A.swift"):

@@ -7,10 +7,13 @@ import Testing
 struct BodyPauseTests {
     /// Before, `timeouts.clientIdle` ended it with a 408.
     @Test func bodyMayPauseForLongerThanClientIdle() async throws {
-        try await withProxy(ticks: false, rules: {
-            $0.clientIdleTimeout = .seconds(60)
-            $0.requestBodyTimeout = .seconds(600)
-        }) { proxy in
+        try await withProxy(
+            ticks: false,
+            configuration: {
+                $0.clientIdleTimeout = .seconds(60)
+                $0.requestBodyTimeout = .seconds(600)
+            }
+        ) { proxy in
             let client = try await proxy.client(sending: .post("/", length: 6, body: "abc"))
             let attempt = try await proxy.nextAttempt()
             attempt.readBody()
@@ -28,7 +31,7 @@ struct BodyPauseTests {
 
     /// Before, a chunked request was cut while its response was flowing.
     @Test func bodyMayPauseWhileItsResponseFlows() async throws {
-        try await withProxy(ticks: false, rules: { $0.requestBodyTimeout = .seconds(600) }) { proxy in
+        try await withProxy(ticks: false, configuration: { $0.requestBodyTimeout = .seconds(600) }) { proxy in
             let client = try await proxy.client(sending: .post("/", length: 6, body: "abc"))
             let attempt = try await proxy.nextAttempt()
             attempt.readBody()
@@ -47,7 +50,7 @@ struct BodyPauseTests {
     }
 
     @Test func bodyThatPausesWithoutAResponseIsA408() async throws {
-        try await withProxy(ticks: false, rules: { $0.requestBodyTimeout = .seconds(600) }) { proxy in
+        try await withProxy(ticks: false, configuration: { $0.requestBodyTimeout = .seconds(600) }) { proxy in
             let client = try await proxy.client(sending: .post("/", length: 6, body: "abc"))
             let attempt = try await proxy.nextAttempt()
             attempt.readBody()

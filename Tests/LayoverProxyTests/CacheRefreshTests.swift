@@ -28,7 +28,7 @@ import Testing
         let cache = try DiskResponseCache(
             options: CacheOptions(path: folder.file("cache.sqlite").path, folder: folder.file("cache").path),
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), now: 0)
-        try await withProxy(rules: { $0.routes = Self.routes("old", delay: delay) }) { proxy in
+        try await withProxy(configuration: { $0.routes = Self.routes("old", delay: delay) }) { proxy in
             try await proxy.loop.use(cache).get()
             let first = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().respond(200, ["Cache-Control: max-age=0", "ETag: \"a\"", "Content-Length: 3"], body: "one")

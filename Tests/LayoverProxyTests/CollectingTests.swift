@@ -55,7 +55,7 @@ struct CollectingTests {
     }
 
     @Test func requestOverTheLimitFailsAndNamesTheLimit() async throws {
-        try await withProxy(rules: {
+        try await withProxy(configuration: {
             $0.body.byteCountMax = 1000
             $0.body.inMemoryMax = 500
         }) { proxy in

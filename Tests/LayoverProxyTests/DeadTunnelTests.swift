@@ -10,7 +10,7 @@ import Testing
 struct DeadTunnelTests {
     /// - Parameter test: Is given the client, the far end, and the connection at that end, which is not read.
     private static func withTunnel(_ test: (TestProxy, RawClient, FarEnd, RawClient) async throws -> Void) async throws {
-        try await withProxy(rules: { $0.attempt.deadPeer = .seconds(1) }) { proxy in
+        try await withProxy(configuration: { $0.attempt.deadPeer = .seconds(1) }) { proxy in
             let client = try await proxy.client(sending: "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test:443\r\n\r\n")
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.attempt.request.timeouts.deadPeer == .seconds(1))

@@ -13,14 +13,14 @@ struct DeadUpgradeTests {
         + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
 
     /// A failure is reported and not waited out.
-    private static func rules(_ rules: inout ProxyRules) {
-        rules.routes = RouteTable.standard { $0.mode = .pass }
-        rules.attempt.deadPeer = .seconds(1)
+    private static func configuration(_ configuration: inout ProxyConfiguration) {
+        configuration.routes = RouteTable.standard { $0.mode = .pass }
+        configuration.attempt.deadPeer = .seconds(1)
     }
 
     /// The request gets no acknowledgement. The kernel alone would give up after 15 minutes, `timeouts.firstByte` is not set.
     @Test(.timeLimit(.minutes(1))) func upgradeToADeadOriginFails() async throws {
-        try await withProxy(rules: Self.rules) { proxy in
+        try await withProxy(configuration: Self.configuration) { proxy in
             let client = try await proxy.client(sending: Self.request)
             let attempt = try await proxy.nextAttempt()
             let end = try FarEnd()
@@ -37,7 +37,7 @@ struct DeadUpgradeTests {
 
     /// The origin takes four times as long as a peer may be silent. Its kernel has acknowledged the request.
     @Test(.timeLimit(.minutes(1))) func upgradeToAnOriginThatTakesItsTimeIsRelayed() async throws {
-        try await withProxy(rules: Self.rules) { proxy in
+        try await withProxy(configuration: Self.configuration) { proxy in
             let client = try await proxy.client(sending: Self.request)
             let attempt = try await proxy.nextAttempt()
             let end = try FarEnd()
@@ -53,7 +53,7 @@ struct DeadUpgradeTests {
 
     /// Before, such an upgrade waited until its origin was taken for dead by the kernel.
     @Test func upgradeOnAnAddressThatIsGoneEndsAtOnce() async throws {
-        try await withProxy(rules: Self.rules) { proxy in
+        try await withProxy(configuration: Self.configuration) { proxy in
             let client = try await proxy.client(sending: Self.request)
             let attempt = try await proxy.nextAttempt()
             let end = try FarEnd()

@@ -254,7 +254,7 @@ struct FrozenTunnelTests {
     }
 
     @Test func frozenTimeDoesNotCountAsIdle() async throws {
-        try await withProxy(ticks: false, rules: { $0.tunnelIdleTimeout = .seconds(7200) }) { proxy in
+        try await withProxy(ticks: false, configuration: { $0.tunnelIdleTimeout = .seconds(7200) }) { proxy in
             let (near, far) = try await Self.tunnel(proxy)
             try await proxy.tick(in: .seconds(1))
             await proxy.setMode(.offline)

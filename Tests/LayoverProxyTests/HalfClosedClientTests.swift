@@ -113,7 +113,7 @@ struct HalfClosedClientTests {
 
     /// The kernel of another machine cannot be asked, and a socket from within the process has no address.
     @Test func clientThatTheKernelDoesNotKnowHasALimitedTime() async throws {
-        try await withProxy(ticks: false, rules: { $0.halfClosedTimeout = .seconds(30) }) { proxy in
+        try await withProxy(ticks: false, configuration: { $0.halfClosedTimeout = .seconds(30) }) { proxy in
             let client = try await RawClient.adopt(try await proxy.server.connect())
             try await client.send(.get("/"))
             let attempt = try await proxy.nextAttempt()

@@ -54,10 +54,10 @@ struct HoldingRulesTests {
     }
 
     @Test func requestCanNameAConfiguredPolicy() async throws {
-        try await withProxy(rules: { rules in
+        try await withProxy(configuration: { configuration in
             var policy = Policy(name: "never")
             policy.mode = .pass
-            rules.routes = RouteTable(policies: ["never": policy])
+            configuration.routes = RouteTable(policies: ["never": policy])
         }) { proxy in
             let client = try await proxy.client(sending: .get("/", "Layover-Policy: never"))
             try await proxy.nextAttempt().fail()

@@ -51,7 +51,7 @@ struct OfflineAttemptTests {
         var route = Route(name: "r", policy: policy)
         route.host = .exact("o.test")
         let routes = RouteTable(policies: ["reading": policy], routes: [route])
-        try await withProxy(rules: { $0.routes = routes }) { proxy in
+        try await withProxy(configuration: { $0.routes = routes }) { proxy in
             try await proxy.loop.use(cache).get()
             let first = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().respond(200, ["Cache-Control: max-age=0", "Content-Length: 3"], body: "one")

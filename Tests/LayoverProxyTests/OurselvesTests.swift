@@ -9,7 +9,7 @@ import Testing
 struct OurselvesTests {
     private static let answers: @Sendable (ScriptedAttempt) -> Void = { $0.respondOnceSent(200, ["Content-Length: 2"], body: "ok") }
 
-    private static func routes(_ rules: inout ProxyRules) {
+    private static func routes(_ configuration: inout ProxyConfiguration) {
         var api = Route(name: "api", policy: .standard)
         api.host = .exact("nowhere.invalid")
         api.upstream = .init(origin: Origin(scheme: .https, host: "api.example.com"), basePath: "/base")
@@ -20,7 +20,7 @@ struct OurselvesTests {
         var named = Route(name: "named", policy: .standard)
         named.host = .exact("dev.test")
         named.upstream = .init(origin: Origin(scheme: .http, host: "up.test", port: 81), basePath: "")
-        rules.routes = RouteTable(routes: [api, named])
+        configuration.routes = RouteTable(routes: [api, named])
     }
 
     @Test func helpPageIsServedAtTheProxysOwnAddress() async throws {
@@ -48,7 +48,7 @@ struct OurselvesTests {
         ("localhost", "Origin: http://localhost\r\nSec-Fetch-Site: cross-site", 403),
     ])
     func requestFromAForeignWebPageIsRefused(host: String, field: String, status: Int) async throws {
-        try await withProxy(script: Self.answers, rules: Self.routes) { proxy in
+        try await withProxy(script: Self.answers, configuration: Self.routes) { proxy in
             let fields = field.isEmpty ? "" : field + "\r\n"
             for path in ["/", "/.layover/route/api/x"] {
                 let answer = try await proxy.answer(to: "GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\(fields)\r\n")
@@ -63,7 +63,7 @@ struct OurselvesTests {
         ("/.layover/route/api?q=1", "/base/?q=1"), ("/.layover/route/api/%2e%2e/x", "/base/%2e%2e/x"),
     ])
     func routeIsReachedByItsBaseURL(path: String, target: String) async throws {
-        try await withProxy(script: Self.answers, rules: Self.routes) { proxy in
+        try await withProxy(script: Self.answers, configuration: Self.routes) { proxy in
             let answer = try await proxy.answer(
                 to: "GET \(path) HTTP/1.1\r\nHost: localhost\r\nCookie: a=1\r\nauthorization: mine\r\nX-Added: 1\r\n\r\n")
             #expect(answer.status == 200)
@@ -76,7 +76,7 @@ struct OurselvesTests {
     }
 
     @Test func unknownRouteIs404() async throws {
-        try await withProxy(script: Self.answers, rules: Self.routes) { (proxy: TestProxy) async throws in
+        try await withProxy(script: Self.answers, configuration: Self.routes) { (proxy: TestProxy) async throws in
             #expect(try await proxy.answer(to: "GET /.layover/route/none/x HTTP/1.1\r\nHost: localhost\r\n\r\n").status == 404)
             #expect(try await proxy.answer(to: "GET /.layover/route/ HTTP/1.1\r\nHost: localhost\r\n\r\n").status == 404)
             #expect(try await proxy.answer(to: "DELETE /.layover/route/api/x HTTP/1.1\r\nHost: localhost\r\n\r\n").status == 405)
@@ -85,7 +85,7 @@ struct OurselvesTests {
     }
 
     @Test func routeIsReachedByItsHostField() async throws {
-        try await withProxy(script: Self.answers, rules: Self.routes) { proxy in
+        try await withProxy(script: Self.answers, configuration: Self.routes) { proxy in
             #expect(try await proxy.answer(to: "GET /x?y HTTP/1.1\r\nHost: Dev.test:8080\r\n\r\n").status == 200)
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.request.host == "up.test:81")
@@ -173,11 +173,14 @@ struct OurselvesTests {
             #expect(connect.status == 403)
             #expect(proxy.upstream.startedCount == 0)
         }
-        try await withProxy(script: Self.answers, rules: { rules in
-            var route = Route(name: "metadata", policy: .standard)
-            route.allowAddresses = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254"]
-            rules.routes = RouteTable(routes: [route])
-        }) { (proxy: TestProxy) async throws in
+        try await withProxy(
+            script: Self.answers,
+            configuration: { configuration in
+                var route = Route(name: "metadata", policy: .standard)
+                route.allowAddresses = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254"]
+                configuration.routes = RouteTable(routes: [route])
+            }
+        ) { (proxy: TestProxy) async throws in
             #expect(try await proxy.answer(to: "GET http://\(host)/ HTTP/1.1\r\nHost: x\r\n\r\n").status == 200)
             #expect(try await proxy.nextAttempt().request.allowAddresses.count == 3)
         }

@@ -8,12 +8,13 @@ import Testing
 
 /// A repetition is refused for a reason that an earlier attempt may have made itself: its response is not the request's.
 struct OutcomeUnknownTests {
-    private static func rules(_ change: @escaping @Sendable (inout Policy) -> Void = { _ in }) -> (inout ProxyRules) -> Void {
-        { rules in
+    private static func configuration(_ change: @escaping @Sendable (inout Policy) -> Void = { _ in }) -> (inout ProxyConfiguration) -> Void
+    {
+        { configuration in
             var policy = Policy.standard
             policy.delay = DelaySchedule(.constant(.seconds(1)))
             change(&policy)
-            rules.routes = RouteTable(policies: ["default": policy])
+            configuration.routes = RouteTable(policies: ["default": policy])
         }
     }
 
@@ -43,7 +44,7 @@ struct OutcomeUnknownTests {
         (412, "x-goog-if-generation-match: 0"), (409, "x-amz-copy-source-if-match: 1"), (412, "Repeatability-First-Sent: x"),
     ])
     func repetitionThatIsRefusedLeavesTheOutcomeUnknown(status: Int, field: String) async throws {
-        try await withProxy(rules: Self.rules()) { proxy in
+        try await withProxy(configuration: Self.configuration()) { proxy in
             let client = try await proxy.client(sending: Self.put(field))
             try await Self.breakFirst(proxy)
             let second = try await proxy.nextAttempt("the repetition")
@@ -69,7 +70,7 @@ struct OutcomeUnknownTests {
         (412, "X-Other: 1", 200), (412, "If-None-Match: *", 200), (412, "If-None-Match: *", 201), (412, "If-None-Match: *", 404),
     ])
     func otherResponsesAreDelivered(refusal: Int, field: String, status: Int) async throws {
-        try await withProxy(rules: Self.rules()) { proxy in
+        try await withProxy(configuration: Self.configuration()) { proxy in
             let client = try await proxy.client(sending: Self.put(field))
             try await Self.breakFirst(proxy)
             let status = field == "X-Other: 1" ? refusal : status
@@ -82,7 +83,7 @@ struct OutcomeUnknownTests {
     /// The kept connection was dead, and the same attempt is made on a new one, also in the mode `pass`.
     @Test(arguments: ["", "Layover-Mode: pass\r\n"])
     func repetitionOnANewConnectionIsJudgedToo(field: String) async throws {
-        try await withProxy(rules: Self.rules()) { proxy in
+        try await withProxy(configuration: Self.configuration()) { proxy in
             let client = try await proxy.client(
                 sending: "PUT http://o.test/ HTTP/1.1\r\nHost: o\r\n\(field)If-None-Match: *\r\nContent-Length: 0\r\n\r\n")
             try await proxy.nextAttempt().beginSending()
@@ -96,7 +97,7 @@ struct OutcomeUnknownTests {
     // MARK: The code of a conflict
 
     @Test func conflictCodeIsRepeatedUntilThereIsAnAnswer() async throws {
-        try await withProxy(rules: Self.rules()) { proxy in
+        try await withProxy(configuration: Self.configuration()) { proxy in
             let client = try await proxy.client(sending: Self.put(Self.create))
             try await Self.breakFirst(proxy)
             for number in 2...3 {
@@ -118,7 +119,7 @@ struct OutcomeUnknownTests {
 
     @Test(arguments: [false, true])
     func longBodyOrBrokenBodyHasNoCode(breaks: Bool) async throws {
-        try await withProxy(rules: Self.rules()) { proxy in
+        try await withProxy(configuration: Self.configuration()) { proxy in
             let client = try await proxy.client(sending: Self.put(Self.create))
             try await Self.breakFirst(proxy)
             let attempt = try await proxy.nextAttempt("the repetition")
@@ -137,7 +138,7 @@ struct OutcomeUnknownTests {
     /// While the body is read for its code, the client is never given the response.
     @Test(arguments: [false, true])
     func endOfTheWaitWhileTheCodeIsReadIs502(drains: Bool) async throws {
-        try await withProxy(rules: Self.rules()) { proxy in
+        try await withProxy(configuration: Self.configuration()) { proxy in
             let client = try await proxy.client(sending: Self.put(Self.create))
             try await Self.breakFirst(proxy)
             let attempt = try await proxy.nextAttempt("the repetition")
@@ -159,7 +160,7 @@ struct OutcomeUnknownTests {
     }
 
     @Test func abortWhileTheCodeIsReadEndsTheReading() async throws {
-        try await withProxy(rules: Self.rules()) { proxy in
+        try await withProxy(configuration: Self.configuration()) { proxy in
             let client = try await proxy.client(sending: Self.put(Self.create))
             try await Self.breakFirst(proxy)
             try await proxy.nextAttempt("the repetition").sendHead(409, ["Content-Length: 100"])
@@ -175,7 +176,7 @@ struct OutcomeUnknownTests {
     @Test(arguments: [nil, Policy.MaybeAppliedRule.fail])
     func ticketIsUndecidedOrFailed(rule: Policy.MaybeAppliedRule?) async throws {
         let tickets = TestStore()
-        try await withProxy(tickets: tickets, rules: Self.rules { $0.onMaybeApplied = rule }) { proxy in
+        try await withProxy(tickets: tickets, configuration: Self.configuration { $0.onMaybeApplied = rule }) { proxy in
             let accepted = try await proxy.answer(to: Self.put(Self.create, "Layover-Mode: defer"))
             let id = try #require(accepted.ticket)
             try await Self.breakFirst(proxy)
@@ -192,7 +193,7 @@ struct OutcomeUnknownTests {
 
     /// The client has left during the repetition, and another one with the same key waits for its outcome.
     @Test func requestsWithTheSameKeyGetTheProblem() async throws {
-        try await withProxy(tickets: TestStore(), rules: Self.rules()) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: Self.configuration()) { proxy in
             let request = Self.put(Self.create, "Idempotency-Key: k", "Prefer: respond-async, wait=600")
             let first = try await proxy.client(sending: request)
             try await Self.breakFirst(proxy)
@@ -213,7 +214,7 @@ struct OutcomeUnknownTests {
     /// Regression: the empty key made the POST repeatable, and it was sent twice.
     @Test(arguments: ["Idempotency-Key:", #"Idempotency-Key: """#, "Idempotency-Key: a\r\nIdempotency-Key: b"])
     func postWithoutAUsableKeyIsNotRepeated(field: String) async throws {
-        try await withProxy(rules: Self.rules()) { proxy in
+        try await withProxy(configuration: Self.configuration()) { proxy in
             let client = try await proxy.client(sending: .submission("/", body: "abc", field))
             let attempt = try await proxy.nextAttempt()
             #expect(try await attempt.wholeBody() == "abc")
@@ -231,7 +232,7 @@ struct OutcomeUnknownTests {
         route.host = .exact("o.test")
         route.addFields = [.init(name: "Idempotency-Key", value: "route")]
         let table = RouteTable(routes: [route])
-        try await withProxy(rules: { $0.routes = table }) { proxy in
+        try await withProxy(configuration: { $0.routes = table }) { proxy in
             let client = try await proxy.client(sending: .submission("/", body: "abc", field))
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.values("Idempotency-Key") == keys)

@@ -7,7 +7,7 @@ import Testing
 
 /// Routes by base URL and stored responses share one web origin, and must not script one another.
 struct OwnOriginTests {
-    private static func routes(_ rules: inout ProxyRules) {
+    private static func routes(_ configuration: inout ProxyConfiguration) {
         var api = Route(name: "api", policy: .standard)
         api.upstream = .init(origin: Origin(scheme: .https, host: "api.test"), basePath: "")
         var standIn = Policy.standard
@@ -18,7 +18,7 @@ struct OwnOriginTests {
         other.upstream = .init(origin: Origin(scheme: .https, host: "other.test"), basePath: "")
         var dev = Route(name: "dev", policy: .standard)
         dev.host = .exact("dev.test")
-        rules.routes = RouteTable(policies: ["standIn": standIn], routes: [api, other, dev])
+        configuration.routes = RouteTable(policies: ["standIn": standIn], routes: [api, other, dev])
     }
 
     /// The first of its name decides in browsers (Fetch, "determine nosniff"); of policies all count.
@@ -34,7 +34,7 @@ struct OwnOriginTests {
 
     @Test func upstreamResponseThroughARouteIsSandboxed() async throws {
         let fields = ["Content-Type: text/html", "X-Content-Type-Options: none", "Content-Security-Policy: default-src *", "Content-Length: 2"]
-        try await withProxy(script: { $0.respondOnceSent(200, fields, body: "ok") }, rules: Self.routes) { proxy in
+        try await withProxy(script: { $0.respondOnceSent(200, fields, body: "ok") }, configuration: Self.routes) { proxy in
             let client = try await proxy.client(sending: .own("GET", "/.layover/route/api/page"))
             let answer = try await client.answer()
             #expect(answer.status == 200 && answer.body == "ok")
@@ -45,7 +45,7 @@ struct OwnOriginTests {
     }
 
     @Test func responsesOfTheProxyItselfAreSandboxed() async throws {
-        try await withProxy(script: { $0.fail(.tlsCertificateError, phase: .securing) }, rules: Self.routes) { proxy in
+        try await withProxy(script: { $0.fail(.tlsCertificateError, phase: .securing) }, configuration: Self.routes) { proxy in
             for (request, status) in [
                 (String.own("GET", "/.layover/route/none/"), 404), (.own("GET", "/.layover/nothing"), 404),
                 (.own("GET", "/.layover/tickets/1"), 404), (.own("GET", "/.layover/route/api/x"), 502),
@@ -60,7 +60,7 @@ struct OwnOriginTests {
     }
 
     @Test func aStandInThroughARouteIsSandboxed() async throws {
-        try await withProxy(script: { $0.fail() }, rules: Self.routes) { proxy in
+        try await withProxy(script: { $0.fail() }, configuration: Self.routes) { proxy in
             let answer = try await proxy.answer(to: .own("GET", "/.layover/route/other/x"))
             #expect(answer.status == 200 && answer.body == "<script>1</script>")
             Self.expectGuarded(answer)
@@ -68,7 +68,7 @@ struct OwnOriginTests {
     }
 
     @Test func ticketsAndStoredResponsesAreSandboxed() async throws {
-        try await withProxy(tickets: TestStore(), rules: Self.routes) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: Self.routes) { proxy in
             let accepted = try await proxy.answer(
                 to: "POST /.layover/route/api/x HTTP/1.1\r\nHost: localhost\r\nPrefer: respond-async, wait=0\r\nContent-Length: 0\r\n\r\n")
             #expect(accepted.status == 202)
@@ -106,7 +106,7 @@ struct OwnOriginTests {
     }
 
     @Test func responsesOfOtherOriginsAreNotChanged() async throws {
-        try await withProxy(script: { $0.respondOnceSent(200, ["Content-Length: 2"], body: "ok") }, rules: Self.routes) { proxy in
+        try await withProxy(script: { $0.respondOnceSent(200, ["Content-Length: 2"], body: "ok") }, configuration: Self.routes) { proxy in
             Self.expectUntouched(try await proxy.answer(to: .get("/.layover/route/api/x")))
             Self.expectUntouched(try await proxy.answer(to: "GET /x HTTP/1.1\r\nHost: dev.test\r\n\r\n"))
         }

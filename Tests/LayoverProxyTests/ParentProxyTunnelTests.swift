@@ -70,7 +70,7 @@ struct ParentProxyTunnelTests {
         let identity = try FarIdentity()
         var parentProxies = ParentProxyRules()
         parentProxies.general = ParentProxy(scheme: scheme, host: "p.test")
-        try await withProxy(rules: { $0.routes = RouteTable(parentProxies: parentProxies) }) { proxy in
+        try await withProxy(configuration: { $0.routes = RouteTable(parentProxies: parentProxies) }) { proxy in
             try await proxy.loop.use(identity.trust).get()
             let near = try await proxy.client(sending: way.request)
             let attempt = try await proxy.nextAttempt()

@@ -131,7 +131,7 @@ struct ParkingTests {
     }
 
     @Test func bodyAboveTheLimitPausesItsClientAndIsSentCompletely() async throws {
-        try await withProxy(rules: {
+        try await withProxy(configuration: {
             $0.body.byteCountMax = 100_000
             $0.body.inMemoryMax = 1000
         }) { proxy in
@@ -187,7 +187,7 @@ struct ParkingTests {
     }
 
     @Test func problemOfABodyThatWasNotKeptNamesTheLimit() async throws {
-        try await withProxy(rules: { $0.body.byteCountMax = 1000 }) { proxy in
+        try await withProxy(configuration: { $0.body.byteCountMax = 1000 }) { proxy in
             let body = String(repeating: "b", count: 2000)
             let client = try await proxy.client(
                 sending: "PUT http://shop.example/b HTTP/1.1\r\nHost: shop.example\r\nContent-Length: 2000\r\n\r\n\(body)")
@@ -201,7 +201,7 @@ struct ParkingTests {
     }
 
     @Test func problemOfATooLargeHeadNamesTheLimit() async throws {
-        try await withProxy(rules: { $0.framing.headByteCountMax = 2000 }) { proxy in
+        try await withProxy(configuration: { $0.framing.headByteCountMax = 2000 }) { proxy in
             let answer = try await proxy.answer(
                 to: "GET http://shop.example/ HTTP/1.1\r\nHost: shop.example\r\nX: \(String(repeating: "y", count: 2500))\r\n\r\n")
             #expect(answer.status == 431)
@@ -212,7 +212,7 @@ struct ParkingTests {
 
     @Test func aTargetMayBeAsLongAsTheHeadMayBe() async throws {
         try await withProxy(
-            script: { $0.respond(200, ["Content-Length: 0"]) }, rules: { $0.framing.headByteCountMax = 300_000 }
+            script: { $0.respond(200, ["Content-Length: 0"]) }, configuration: { $0.framing.headByteCountMax = 300_000 }
         ) { proxy in
             let target = "/" + String(repeating: "a", count: 250_000)
             #expect(try await proxy.answer(to: .get(target)).status == 200)
@@ -224,11 +224,11 @@ struct ParkingTests {
     }
 
     @Test func expiryIsA504WithTheLastFailure() async throws {
-        try await withProxy(rules: { rules in
+        try await withProxy(configuration: { configuration in
             var policy = Policy.standard
             policy.holdMax = .seconds(61)
             policy.delay = DelaySchedule(.constant(.seconds(200)))
-            rules.routes = RouteTable(policies: ["default": policy])
+            configuration.routes = RouteTable(policies: ["default": policy])
         }) { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().fail(.dnsError, phase: .resolving)

@@ -23,7 +23,7 @@ struct ReloadTests {
     }
 
     @Test func waitingRequestIsMatchedToTheReloadedRoutes() async throws {
-        try await withProxy(rules: { $0.routes = Self.routes(.seconds(1)) }) { proxy in
+        try await withProxy(configuration: { $0.routes = Self.routes(.seconds(1)) }) { proxy in
             let client = try await proxy.client(sending: .get("/"))
             let before = try await proxy.parkNext()
             #expect(before.route == "r")
@@ -50,7 +50,7 @@ struct ReloadTests {
             route.removeFields = removed
             return RouteTable(routes: [route])
         }
-        try await withProxy(tickets: TestStore(), rules: { $0.routes = routes("old") }) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: { $0.routes = routes("old") }) { proxy in
             let wish = isTicket ? "Prefer: respond-async, wait=0" : "X: 1"
             let client = try await proxy.client(sending: .get("/", "X-Token: mine", "X-Gone: 1", wish))
             let first = try await proxy.nextAttempt()
@@ -80,7 +80,7 @@ struct ReloadTests {
         hosted.name = "hosted"
         hosted.host = .exact("hosted.test")
         let routes = RouteTable(routes: [route, hosted])
-        try await withProxy(script: { $0.respond(200, ["Content-Length: 0"]) }, rules: { $0.routes = routes }) { proxy in
+        try await withProxy(script: { $0.respond(200, ["Content-Length: 0"]) }, configuration: { $0.routes = routes }) { proxy in
             for (request, host, target, token) in [
                 ("GET http://o.test/a HTTP/1.1\r\nHost: o.test", "o.test", "/a", ["mine"]),
                 ("GET /.layover/route/shop/a HTTP/1.1\r\nHost: localhost", "shop.test", "/api/a", ["Bearer shop"]),
@@ -96,7 +96,7 @@ struct ReloadTests {
     }
 
     @Test func policyNamedByTheClientIsKeptAfterAReload() async throws {
-        try await withProxy(rules: { $0.routes = Self.routes(.seconds(1)) }) { proxy in
+        try await withProxy(configuration: { $0.routes = Self.routes(.seconds(1)) }) { proxy in
             _ = try await proxy.client(sending: .get("/", "Layover-Policy: ask"))
             let entry = try await proxy.parkNext()
             #expect(entry.policy.name == "ask")

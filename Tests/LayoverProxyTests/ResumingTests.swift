@@ -31,17 +31,17 @@ struct ResumingTests {
         ["Content-Range: bytes \(range)", "ETag: \(tag)"]
     }
 
-    private static func rules(_ change: (inout Policy) -> Void) -> RouteTable {
+    private static func configuration(_ change: (inout Policy) -> Void) -> RouteTable {
         var policy = Policy.standard
         (policy.holdMax, policy.lifetime) = (.seconds(86_400), .seconds(864_000))
         change(&policy)
         return RouteTable(policies: ["default": policy])
     }
 
-    private static func patient(_ rules: inout ProxyRules) { rules.routes = Self.rules { _ in } }
+    private static func patient(_ configuration: inout ProxyConfiguration) { configuration.routes = Self.configuration { _ in } }
 
     @Test func responseGoesOnWhereItBroke() async throws {
-        try await withProxy(rules: Self.patient) { proxy in
+        try await withProxy(configuration: Self.patient) { proxy in
             let client = try await Self.broken(proxy)
             let entry = try await proxy.entry()
             #expect(entry.resume == ResumeProgress(done: 5, total: 10, times: 0))
@@ -63,7 +63,7 @@ struct ResumingTests {
 
     /// After the head, after the first byte, before the last, and after the last.
     @Test(arguments: [0, 1, 9, 10]) func responseMayBreakAtAnyPlace(done: Int) async throws {
-        try await withProxy(rules: Self.patient) { proxy in
+        try await withProxy(configuration: Self.patient) { proxy in
             let body = "0123456789"
             let client = try await Self.broken(proxy, body: String(body.prefix(done)))
             if done < 10 {
@@ -79,7 +79,7 @@ struct ResumingTests {
 
     /// Bytes of one part that the client has not taken count for the next part: frequent breaks do not fill the memory.
     @Test func clientThatTakesNothingSlowsTheRestDown() async throws {
-        try await withProxy(rules: Self.patient) { proxy in
+        try await withProxy(configuration: Self.patient) { proxy in
             let total = 48 << 20
             let client = try await proxy.connect(readsByItself: false, receiveBuffer: 65_536)
             try await client.send(.get("/"))
@@ -105,7 +105,7 @@ struct ResumingTests {
     }
 
     @Test func drainEndsTheWaitForTheRest() async throws {
-        try await withProxy(rules: Self.patient) { proxy in
+        try await withProxy(configuration: Self.patient) { proxy in
             let client = try await Self.broken(proxy)
             _ = try await proxy.entry()
             await proxy.engine.drain()
@@ -115,10 +115,10 @@ struct ResumingTests {
     }
 
     @Test func policyOfAReloadIsTheOneOfItsWait() async throws {
-        try await withProxy(rules: Self.patient) { proxy in
+        try await withProxy(configuration: Self.patient) { proxy in
             let client = try await Self.broken(proxy)
             _ = try await proxy.entry()
-            try await proxy.reload { $0.routes = Self.rules { $0.automaticAttemptsMax = 1 } }
+            try await proxy.reload { $0.routes = Self.configuration { $0.automaticAttemptsMax = 1 } }
             try await Self.next(proxy).fail(.connectionRefused)
             #expect(try await client.ending().rest.hasSuffix("\r\n\r\n01234"), "no attempt is left")
             #expect(proxy.upstream.startedCount == 2)
@@ -127,7 +127,7 @@ struct ResumingTests {
 
     /// A break of the continuation, a refused connection and a status that asks to come later.
     @Test func responseGoesOnAfterManyTroubles() async throws {
-        try await withProxy(rules: Self.patient) { proxy in
+        try await withProxy(configuration: Self.patient) { proxy in
             let client = try await Self.broken(proxy, request: .get("/", "Accept-Encoding: gzip", "If-Range: \"old\""))
             let second = try await Self.next(proxy)
             #expect(second.values("If-Range") == ["\"v1\""], "replaced")
@@ -159,7 +159,7 @@ struct ResumingTests {
             (416, ["Content-Range: bytes */10"]), (302, ["Location: /x"]),
         ] as [(Int, [String])])
     func invalidContinuationCutsTheClientOff(status: Int, fields: [String]) async throws {
-        try await withProxy(rules: Self.patient) { proxy in
+        try await withProxy(configuration: Self.patient) { proxy in
             let client = try await Self.broken(proxy)
             let second = try await Self.next(proxy)
             second.sendHead(status, fields)
@@ -174,7 +174,7 @@ struct ResumingTests {
 
     /// In the middle of a body a head would be taken for bytes of it.
     @Test func interimResponsesToTheRequestForTheRestStayAway() async throws {
-        try await withProxy(rules: Self.patient) { proxy in
+        try await withProxy(configuration: Self.patient) { proxy in
             let client = try await Self.broken(proxy)
             let second = try await Self.next(proxy)
             second.deliver([second.head(103, ["Link: </a.css>"]), second.head(100, [])])
@@ -185,7 +185,7 @@ struct ResumingTests {
 
     /// The body of the request is incomplete, so the request cannot be sent again.
     @Test func requestThatStillComesInIsCutOff() async throws {
-        try await withProxy(rules: Self.patient) { proxy in
+        try await withProxy(configuration: Self.patient) { proxy in
             let client = try await Self.broken(proxy, request: .get("/", "Content-Length: 3", "Expect: 100-continue"))
             let (_, text) = try await client.ending()
             #expect(text.hasSuffix("\r\n\r\n01234"), "neither a 100 nor another response inside it")
@@ -194,7 +194,7 @@ struct ResumingTests {
 
     /// After a client has closed its sending side, its request never waits.
     @Test(arguments: [false, true]) func clientThatClosedItsSideIsCutOff(isLater: Bool) async throws {
-        try await withProxy(rules: Self.patient) { proxy in
+        try await withProxy(configuration: Self.patient) { proxy in
             let client = try await proxy.client(sending: .get("/"))
             var attempt = try await proxy.nextAttempt()
             if isLater {
@@ -225,7 +225,7 @@ struct ResumingTests {
             (known, "POST http://origin.test/ HTTP/1.1\r\nHost: origin.test\r\nContent-Length: 0\r\n\r\n"),
         ] as [([String], String)])
     func unresumableResponseIsCutOff(fields: [String], request: String) async throws {
-        try await withProxy(rules: Self.patient) { proxy in
+        try await withProxy(configuration: Self.patient) { proxy in
             let client = try await Self.broken(proxy, fields, request: request)
             #expect(try await client.ending().rest.contains("01234"))
             #expect(await proxy.engine.liveEntries().isEmpty)
@@ -234,7 +234,7 @@ struct ResumingTests {
 
     /// The head has the length of a body that does not come.
     @Test func responseToHEADDoesNotGoOn() async throws {
-        try await withProxy(rules: Self.patient) { proxy in
+        try await withProxy(configuration: Self.patient) { proxy in
             let client = try await Self.broken(proxy, request: "HEAD http://origin.test/ HTTP/1.1\r\nHost: origin.test\r\n\r\n", body: "")
             #expect(try await client.ending().rest.contains("HTTP/1.1 200 "))
             #expect(await proxy.engine.liveEntries().isEmpty)
@@ -243,7 +243,7 @@ struct ResumingTests {
     }
 
     @Test func cancelCutsTheClientOff() async throws {
-        try await withProxy(rules: Self.patient) { proxy in
+        try await withProxy(configuration: Self.patient) { proxy in
             let client = try await Self.broken(proxy)
             let entry = try await proxy.entry()
             _ = await proxy.engine.command(.cancel, entry.id)
@@ -253,7 +253,7 @@ struct ResumingTests {
 
     /// `holdMax` counts from the last byte.
     @Test func waitIsLimitedFromTheLastProgress() async throws {
-        try await withProxy(rules: { $0.routes = Self.rules { $0.holdMax = .seconds(5000) } }) { proxy in
+        try await withProxy(configuration: { $0.routes = Self.configuration { $0.holdMax = .seconds(5000) } }) { proxy in
             let client = try await Self.broken(proxy)
             let second = try await Self.next(proxy)
             second.sendHead(206, Self.rest("5-9/10"))

@@ -9,7 +9,7 @@ import Testing
 struct RouteKeyTests {
     private static let answers: @Sendable (ScriptedAttempt) -> Void = { $0.respondOnceSent(200, ["Content-Length: 2"], body: "ok") }
 
-    private static func routes(_ rules: inout ProxyRules) {
+    private static func routes(_ configuration: inout ProxyConfiguration) {
         var api = Route(name: "api", policy: .standard)
         api.upstream = .init(origin: Origin(scheme: .https, host: "api.test"), basePath: "/base")
         api.setFields = [.init(name: "Authorization", value: "Bearer t")]
@@ -21,7 +21,7 @@ struct RouteKeyTests {
         hosted.key = "other"
         var open = Route(name: "open", policy: .standard)
         open.upstream = .init(origin: Origin(scheme: .https, host: "open.test"), basePath: "")
-        rules.routes = RouteTable(routes: [api, hosted, open])
+        configuration.routes = RouteTable(routes: [api, hosted, open])
     }
 
     @Test(arguments: [
@@ -34,7 +34,7 @@ struct RouteKeyTests {
         ("/.layover/route/open/~any/a", "", "/~any/a"), ("/.layover/route/open/a", "Layover-Key: x", "/a"),
     ])
     func requestWithTheRouteKeyIsForwardedWithoutTheKey(path: String, field: String, target: String) async throws {
-        try await withProxy(script: Self.answers, rules: Self.routes) { proxy in
+        try await withProxy(script: Self.answers, configuration: Self.routes) { proxy in
             let client = try await proxy.client(sending: .own("GET", path, field.isEmpty ? [] : [field]))
             #expect(try await client.answer().status == 200)
             let attempt = try await proxy.nextAttempt()
@@ -51,7 +51,7 @@ struct RouteKeyTests {
         ("http://hosted.test/a", ""), ("http://hosted.test/~other/a", ""), ("http://hosted.test/a", "Layover-Key: k3y-._~"),
     ])
     func requestWithoutTheRouteKeyIsRefused(path: String, field: String) async throws {
-        try await withProxy(script: Self.answers, rules: Self.routes) { proxy in
+        try await withProxy(script: Self.answers, configuration: Self.routes) { proxy in
             let answer = try await proxy.answer(to: .own("GET", path, field.isEmpty ? [] : [field]))
             #expect(answer.status == 403)
             #expect(answer.member("kind") == "route_key")
@@ -61,7 +61,7 @@ struct RouteKeyTests {
     }
 
     @Test func routeReachedByItsHostNeedsItsKey() async throws {
-        try await withProxy(script: Self.answers, rules: Self.routes) { (proxy: TestProxy) async throws in
+        try await withProxy(script: Self.answers, configuration: Self.routes) { (proxy: TestProxy) async throws in
             #expect(try await proxy.answer(to: "GET /a HTTP/1.1\r\nHost: hosted.test\r\n\r\n").status == 403)
             #expect(try await proxy.answer(to: "GET /a HTTP/1.1\r\nHost: hosted.test\r\nLayover-Key: other\r\n\r\n").status == 200)
             #expect(proxy.upstream.startedCount == 1)
@@ -75,7 +75,7 @@ struct RouteKeyTests {
         ("http://elsewhere.test/~k3y/a", "http://elsewhere.test/~k3y/a"),
     ])
     func refererReachesTheOriginWithoutTheKey(referer: String, sent: String) async throws {
-        try await withProxy(script: Self.answers, rules: Self.routes) { proxy in
+        try await withProxy(script: Self.answers, configuration: Self.routes) { proxy in
             let client = try await proxy.client(sending: .own("GET", "/.layover/route/api/~k3y-._~/a", ["Referer: \(referer)"]))
             #expect(try await client.answer().status == 200)
             #expect(try await proxy.nextAttempt().values("Referer") == [sent])
@@ -83,7 +83,7 @@ struct RouteKeyTests {
     }
 
     @Test func traceDoesNotEchoTheKey() async throws {
-        try await withProxy(rules: Self.routes) { proxy in
+        try await withProxy(configuration: Self.routes) { proxy in
             let answer = try await proxy.answer(
                 to: .own(
                     "TRACE", "/.layover/route/api/~k3y-._~/a",

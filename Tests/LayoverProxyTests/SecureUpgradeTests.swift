@@ -16,10 +16,10 @@ struct SecureUpgradeTests {
 
     /// A proxy with TLS on both sides.
     private static func secured(
-        rules: (inout ProxyRules) -> Void = { _ in }, _ test: (TestProxy, FarIdentity, RawClient) async throws -> Void
+        configuration: (inout ProxyConfiguration) -> Void = { _ in }, _ test: (TestProxy, FarIdentity, RawClient) async throws -> Void
     ) async throws {
         let identity = try FarIdentity()
-        try await withProxy(rules: rules) { proxy in
+        try await withProxy(configuration: configuration) { proxy in
             try await proxy.loop.use(identity.trust).get()
             try await proxy.loop.use(identity.proxyIdentity(on: proxy.loop.eventLoop)).get()
             let near = try await RawClient.connect(port: proxy.port, tls: identity.client)
@@ -52,8 +52,8 @@ struct SecureUpgradeTests {
         return far
     }
 
-    private static func pass(_ rules: inout ProxyRules) {
-        rules.routes = RouteTable.standard { $0.mode = .pass }
+    private static func pass(_ configuration: inout ProxyConfiguration) {
+        configuration.routes = RouteTable.standard { $0.mode = .pass }
     }
 
     @Test func bytesPassBothWaysAtOnce() async throws {
@@ -108,11 +108,11 @@ struct SecureUpgradeTests {
     }
 
     @Test func silentHandshakeEndsWithTheConnectTimeout() async throws {
-        func rules(_ rules: inout ProxyRules) {
-            Self.pass(&rules)
-            rules.attempt.connect = .milliseconds(200)
+        func configuration(_ configuration: inout ProxyConfiguration) {
+            Self.pass(&configuration)
+            configuration.attempt.connect = .milliseconds(200)
         }
-        try await Self.secured(rules: rules) { proxy, _, near in
+        try await Self.secured(configuration: configuration) { proxy, _, near in
             let attempt = try await proxy.nextAttempt()
             let end = try FarEnd()
             let far = try await end.client()

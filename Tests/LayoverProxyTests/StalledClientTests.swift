@@ -25,7 +25,7 @@ struct StalledClientTests {
 
     @Test(arguments: [true, false])
     func clientThatReadsNothingIsCutOff(isComplete: Bool) async throws {
-        try await withProxy(ticks: false, rules: { $0.clientStallTimeout = Self.stallMax }) { proxy in
+        try await withProxy(ticks: false, configuration: { $0.clientStallTimeout = Self.stallMax }) { proxy in
             let (client, attempt) = try await Self.stalled(proxy, isComplete: isComplete)
             try await proxy.tick(in: .seconds(3500))
             #expect(proxy.openConnectionCount() == 1)
@@ -44,7 +44,7 @@ struct StalledClientTests {
     func clientThatReadsSlowlyIsNotCutOff(isComplete: Bool) async throws {
         try await withProxy(
             ticks: false,
-            rules: {
+            configuration: {
                 $0.clientStallTimeout = Self.stallMax
                 $0.clientIdleTimeout = .seconds(60)
             }
@@ -70,7 +70,7 @@ struct StalledClientTests {
 
     /// As much comes from the origin as the client takes: what waits for it stays the same.
     @Test func clientThatTakesWhatComesIsNotCutOff() async throws {
-        try await withProxy(ticks: false, rules: { $0.clientStallTimeout = Self.stallMax }) { proxy in
+        try await withProxy(ticks: false, configuration: { $0.clientStallTimeout = Self.stallMax }) { proxy in
             let (client, attempt) = try await Self.stalled(proxy, isComplete: false)
             try await proxy.tick(in: .seconds(1))
             let before = try await proxy.loop.eventLoop.submit { proxy.loop.connections.untakenByteCount }.get()

@@ -8,20 +8,20 @@ import Testing
 
 /// Answers whose status the policy retries.
 struct StatusRetryTests {
-    private static func rules(_ change: @escaping @Sendable (inout Policy) -> Void) -> (inout ProxyRules) -> Void {
-        { rules in
+    private static func configuration(_ change: @escaping @Sendable (inout Policy) -> Void) -> (inout ProxyConfiguration) -> Void {
+        { configuration in
             var policy = Policy.standard
             policy.retryOn = [.connectivity, .status(503), .status(401)]
             policy.delay = DelaySchedule(.constant(.seconds(1)))
             change(&policy)
-            rules.routes = RouteTable(policies: ["default": policy])
+            configuration.routes = RouteTable(policies: ["default": policy])
         }
     }
 
     /// S1f: the pattern extends to other errors: 401, 403, 500 …
     @Test(arguments: [503, 401])
     func s1fStatusInRetryOnIsRequestedAgain(status: Int) async throws {
-        try await withProxy(rules: Self.rules { _ in }) { proxy in
+        try await withProxy(configuration: Self.configuration { _ in }) { proxy in
             let client = try await proxy.client(sending: .get("/"))
             let first = try await proxy.nextAttempt()
             #expect(first.attempt.wantsConnectionFacts, "its answer may be what is explained")
@@ -44,7 +44,7 @@ struct StatusRetryTests {
 
     /// Regression: other requests went straight to the origin meanwhile.
     @Test func newRequestsWaitForTheEndOfAPauseToo() async throws {
-        try await withProxy(rules: Self.rules { _ in }) { proxy in
+        try await withProxy(configuration: Self.configuration { _ in }) { proxy in
             let first = try await proxy.client(sending: .get("/1"))
             try await proxy.nextAttempt().respond(503, ["Retry-After: 30", "Content-Length: 0"])
             _ = try await proxy.entry()
@@ -63,7 +63,7 @@ struct StatusRetryTests {
 
     /// A POST is not sent twice, and its response says when to come back all the same.
     @Test func deliveredResponseHoldsUpNewRequests() async throws {
-        try await withProxy(rules: Self.rules { _ in }) { proxy in
+        try await withProxy(configuration: Self.configuration { _ in }) { proxy in
             let first = try await proxy.client(sending: .post("/", length: 3, body: "abc"))
             try await proxy.nextAttempt().respond(503, ["Retry-After: 30", "Content-Length: 4"], body: "away")
             #expect(try await first.answer().status == 503)
@@ -80,11 +80,11 @@ struct StatusRetryTests {
     /// Regression: the response was thrown away, and at the end of the hold there was only a 504.
     @Test(arguments: ["11", "9223372036854775807", "99999999999999999999999"])
     func responseWithARetryAfterLongerThanTheHoldIsDelivered(seconds: String) async throws {
-        let rules = Self.rules {
+        let configuration = Self.configuration {
             $0.holdMax = .seconds(10)
             $0.retryAfterMax = .seconds(Int.max)
         }
-        try await withProxy(rules: rules) { proxy in
+        try await withProxy(configuration: configuration) { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().respond(503, ["Retry-After: \(seconds)", "Content-Length: 4"], body: "away")
             let answer = try await client.answer()
@@ -95,7 +95,7 @@ struct StatusRetryTests {
 
     @Test(arguments: ["Retry-After: 3601", "X-Should-Retry: false"])
     func responseThatForbidsARetryIsDelivered(field: String) async throws {
-        try await withProxy(rules: Self.rules { _ in }) { proxy in
+        try await withProxy(configuration: Self.configuration { _ in }) { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().respond(503, [field, "Content-Length: 4"], body: "away")
             let answer = try await client.answer()
@@ -107,7 +107,7 @@ struct StatusRetryTests {
     }
 
     @Test func exhaustedRequestGetsItsLastResponseWithItsBody() async throws {
-        try await withProxy(rules: Self.rules { $0.automaticAttemptsMax = 2 }) { proxy in
+        try await withProxy(configuration: Self.configuration { $0.automaticAttemptsMax = 2 }) { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().respond(503, ["Content-Length: 5"], body: "first")
             _ = try await proxy.entry()
@@ -125,10 +125,12 @@ struct StatusRetryTests {
     func s2bStandInIsTheResponseAfterNFailures(byStatus: Bool) async throws {
         let standIn = StandInResponse(
             status: 200, fields: [Route.Field(name: "Content-Type", value: "application/json")], body: "[]")
-        try await withProxy(rules: Self.rules {
-            $0.automaticAttemptsMax = 2
-            $0.onExhausted = .standIn(standIn)
-        }) { proxy in
+        try await withProxy(
+            configuration: Self.configuration {
+                $0.automaticAttemptsMax = 2
+                $0.onExhausted = .standIn(standIn)
+            }
+        ) { proxy in
             let client = try await proxy.client(sending: .get("/"))
             for number in 1...2 {
                 let attempt = try await proxy.nextAttempt("attempt \(number)")
@@ -149,7 +151,7 @@ struct StatusRetryTests {
     @Test func responseIsDeliveredIfALimitPreventsParking() async throws {
         var limits = PendingLimits()
         limits.heldClientCountMax = 0
-        try await withProxy(limits: limits, rules: Self.rules { _ in }) { proxy in
+        try await withProxy(limits: limits, configuration: Self.configuration { _ in }) { proxy in
             let client = try await proxy.client(sending: .get("/"))
             let attempt = try await proxy.nextAttempt()
             attempt.sendHead(503, ["Content-Length: 8"])
@@ -164,7 +166,7 @@ struct StatusRetryTests {
     }
 
     @Test func restOfADroppedResponseIsNotRead() async throws {
-        try await withProxy(rules: Self.rules { _ in }) { proxy in
+        try await withProxy(configuration: Self.configuration { _ in }) { proxy in
             let client = try await proxy.client(sending: .get("/"))
             let attempt = try await proxy.nextAttempt()
             attempt.sendHead(503, ["Content-Length: 1000000000"])
@@ -178,7 +180,7 @@ struct StatusRetryTests {
     }
 
     @Test func responseIsDeliveredWhileTheProxyDrains() async throws {
-        try await withProxy(rules: Self.rules { _ in }) { proxy in
+        try await withProxy(configuration: Self.configuration { _ in }) { proxy in
             let client = try await proxy.client(sending: .get("/"))
             let attempt = try await proxy.nextAttempt()
             await proxy.engine.drain()
@@ -189,10 +191,12 @@ struct StatusRetryTests {
 
     /// A 2xx to CONNECT would be taken for a tunnel.
     @Test func aTunnelGetsNoStandIn() async throws {
-        try await withProxy(rules: Self.rules {
-            $0.automaticAttemptsMax = 1
-            $0.onExhausted = .standIn(StandInResponse(status: 200, body: "[]"))
-        }) { proxy in
+        try await withProxy(
+            configuration: Self.configuration {
+                $0.automaticAttemptsMax = 1
+                $0.onExhausted = .standIn(StandInResponse(status: 200, body: "[]"))
+            }
+        ) { proxy in
             let client = try await proxy.client(sending: "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test:443\r\n\r\n")
             try await proxy.nextAttempt().fail()
             #expect(try await client.answer().status == 502)

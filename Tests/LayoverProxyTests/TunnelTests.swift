@@ -239,7 +239,7 @@ struct TunnelTests {
     }
 
     @Test func idleTunnelIsClosed() async throws {
-        try await withProxy(ticks: false, rules: { $0.tunnelIdleTimeout = .seconds(7200) }) { proxy in
+        try await withProxy(ticks: false, configuration: { $0.tunnelIdleTimeout = .seconds(7200) }) { proxy in
             let (near, far) = try await Self.tunnel(proxy)
             try await proxy.tick(in: .seconds(1))
             try await proxy.tick(in: .seconds(7100))
@@ -253,7 +253,7 @@ struct TunnelTests {
 
     @Test(arguments: [true, false])
     func bytesInEitherDirectionKeepATunnelOpen(byClient: Bool) async throws {
-        try await withProxy(ticks: false, rules: { $0.tunnelIdleTimeout = .seconds(7200) }) { proxy in
+        try await withProxy(ticks: false, configuration: { $0.tunnelIdleTimeout = .seconds(7200) }) { proxy in
             let (near, far) = try await Self.tunnel(proxy)
             try await proxy.tick(in: .seconds(1))
             let (one, other) = byClient ? (near, far) : (far, near)

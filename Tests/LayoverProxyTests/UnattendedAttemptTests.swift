@@ -222,7 +222,7 @@ extension SimultaneousKeyTests {
 
     private func withLimit(_ limit: Duration, _ body: (TestProxy) async throws -> Void) async throws {
         let table = RouteTable.standard { $0.unattendedMax = limit }
-        try await withProxy(tickets: TestStore(), rules: { $0.routes = table }, body)
+        try await withProxy(tickets: TestStore(), configuration: { $0.routes = table }, body)
     }
 
     /// Clients wait here. The time limit is for attempts without waiting clients.

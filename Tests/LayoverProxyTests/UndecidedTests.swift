@@ -7,7 +7,7 @@ import Testing
 
 /// Requests that may have been applied, while their client waits for a person.
 struct UndecidedTests {
-    private static let rules: @Sendable (inout ProxyRules) -> Void = {
+    private static let configuration: @Sendable (inout ProxyConfiguration) -> Void = {
         $0.routes = .standard { $0.onMaybeApplied = .ask }
     }
 
@@ -25,7 +25,7 @@ struct UndecidedTests {
     }
 
     @Test func undecidedRequestIsResentOnlyByAcknowledgedForce() async throws {
-        try await withProxy(rules: Self.rules) { proxy in
+        try await withProxy(configuration: Self.configuration) { proxy in
             let (client, entry) = try await Self.undecided(proxy)
             _ = await proxy.engine.hintChanged()
             try await proxy.advance(by: .seconds(300))
@@ -45,7 +45,7 @@ struct UndecidedTests {
 
     /// The second attempt was never sent; that is no evidence about the first.
     @Test func requestIsUndecidedAgainAfterAFailedForcedAttempt() async throws {
-        try await withProxy(rules: Self.rules) { proxy in
+        try await withProxy(configuration: Self.configuration) { proxy in
             let (client, entry) = try await Self.undecided(proxy)
             _ = await proxy.engine.command(.force, entry.id, acknowledgement: EntryCommand.duplicateRisk)
             try await proxy.nextAttempt("the forced attempt").fail()
@@ -64,7 +64,7 @@ struct UndecidedTests {
     @Test(arguments: [nil, 2])
     func finalResponseReportsTheEvidenceOfAllAttempts(automaticMax: Int?) async throws {
         let routes = RouteTable.standard { $0.automaticAttemptsMax = automaticMax }
-        try await withProxy(rules: { $0.routes = routes }) { proxy in
+        try await withProxy(configuration: { $0.routes = routes }) { proxy in
             let client = try await proxy.client(
                 sending: "POST http://o.test/ HTTP/1.1\r\nHost: o.test\r\nIdempotency-Key: 1\r\nContent-Length: 0\r\n\r\n")
             try await proxy.nextAttempt().beginSending()
@@ -83,7 +83,7 @@ struct UndecidedTests {
     }
 
     @Test func cancelledUndecidedRequestGets502() async throws {
-        try await withProxy(rules: Self.rules) { proxy in
+        try await withProxy(configuration: Self.configuration) { proxy in
             let (client, entry) = try await Self.undecided(proxy)
             _ = await proxy.engine.command(.cancel, entry.id, reason: "booked by hand")
             let answer = try await client.answer()

@@ -9,13 +9,13 @@ import Testing
 /// A client that leaves while nobody reads from it: its FIN waits behind what it sent.
 struct UnreadClientTests {
     /// Limits that let the proxy keep next to nothing.
-    private static func stingy(_ rules: inout ProxyRules) {
-        rules.body.inMemoryMax = 1000
-        rules.body.byteCountMax = 1000
+    private static func stingy(_ configuration: inout ProxyConfiguration) {
+        configuration.body.inMemoryMax = 1000
+        configuration.body.byteCountMax = 1000
     }
 
     @Test func clientWithUnreadDataIsNoticedWhenItLeaves() async throws {
-        try await withProxy(rules: Self.stingy) { proxy in
+        try await withProxy(configuration: Self.stingy) { proxy in
             let client = try FullClient(port: proxy.port)
             client.send(Array("PUT http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: \(1 << 30)\r\n\r\n".utf8))
             let entry = try await proxy.parkNext()

@@ -62,13 +62,13 @@ struct UpgradeTests {
     }
 
     @Test func aWebSocketThroughARouteHasItsFields() async throws {
-        func routes(_ rules: inout ProxyRules) {
+        func routes(_ configuration: inout ProxyConfiguration) {
             var api = Route(name: "api", policy: .standard)
             api.upstream = .init(origin: Origin(scheme: .http, host: "up.test", port: 81), basePath: "/base")
             api.setFields = [.init(name: "Authorization", value: "Bearer t")]
-            rules.routes = RouteTable(routes: [api])
+            configuration.routes = RouteTable(routes: [api])
         }
-        try await withProxy(rules: routes) { proxy in
+        try await withProxy(configuration: routes) { proxy in
             let (near, far, head) = try await Self.dial(proxy, Self.request("/.layover/route/api/ws", host: "localhost"))
             #expect(head.first == "GET /base/ws HTTP/1.1" && head.contains("Host: up.test:81") && head.contains("Authorization: Bearer t"))
             try await far.send(Self.agreed)
@@ -80,12 +80,12 @@ struct UpgradeTests {
 
     /// In origin form, by the host of a route.
     @Test func aWebSocketToTheHostOfARouteIsRelayed() async throws {
-        func routes(_ rules: inout ProxyRules) {
+        func routes(_ configuration: inout ProxyConfiguration) {
             var dev = Route(name: "dev", policy: .standard)
             dev.host = .exact("dev.test")
-            rules.routes = RouteTable(routes: [dev])
+            configuration.routes = RouteTable(routes: [dev])
         }
-        try await withProxy(rules: routes) { proxy in
+        try await withProxy(configuration: routes) { proxy in
             let (near, far, head) = try await Self.dial(proxy, Self.request("/ws", host: "dev.test"))
             #expect(head.first == "GET /ws HTTP/1.1" && head.contains("Host: dev.test"))
             try await far.send(Self.agreed + "hi")
@@ -133,16 +133,16 @@ struct UpgradeTests {
         }
     }
 
-    private static func retrying(_ rules: inout ProxyRules) {
+    private static func retrying(_ configuration: inout ProxyConfiguration) {
         var policy = Policy.standard
         policy.retryOn = [.connectivity, .status(503)]
         policy.delay = DelaySchedule(.constant(.seconds(1)))
-        rules.routes = RouteTable(policies: ["default": policy])
+        configuration.routes = RouteTable(policies: ["default": policy])
     }
 
     /// A busy server of WebSockets is asked again as one of plain requests, and others stay away from it meanwhile.
     @Test func statusInRetryOnOfAnUpgradeIsRequestedAgain() async throws {
-        try await withProxy(rules: Self.retrying) { proxy in
+        try await withProxy(configuration: Self.retrying) { proxy in
             let (near, far, _) = try await Self.dial(proxy)
             try await far.send("HTTP/1.1 503 Busy\r\nRetry-After: 5\r\nContent-Length: 4\r\n\r\naway")
             let entry = try await proxy.entry()
@@ -169,13 +169,13 @@ struct UpgradeTests {
 
     /// The client would be gone when the origin wants to be asked again. All of the withheld response is passed on.
     @Test func responseToAnUpgradeThatMayNotBeRetriedIsPassedOn() async throws {
-        func rules(_ rules: inout ProxyRules) {
+        func configuration(_ configuration: inout ProxyConfiguration) {
             var policy = Policy.standard
             policy.retryOn = [.connectivity, .status(503)]
             policy.holdMax = .seconds(1)
-            rules.routes = RouteTable(policies: ["default": policy])
+            configuration.routes = RouteTable(policies: ["default": policy])
         }
-        try await withProxy(rules: rules) { proxy in
+        try await withProxy(configuration: configuration) { proxy in
             let (near, far, _) = try await Self.dial(proxy)
             let body = String(repeating: "busy", count: 50_000)
             try await far.send("HTTP/1.1 503 Busy\r\nRetry-After: 5\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
@@ -195,10 +195,10 @@ struct UpgradeTests {
 
     @Test(arguments: ["", "HTTP/1.1 101 Switching", "nonsense\r\n\r\n", "HTTP/1.1 101 X\r\nContent-Length: 5\r\n\r\n"])
     func invalidResponseToAnUpgradeIsAFailure(text: String) async throws {
-        func pass(_ rules: inout ProxyRules) {
-            rules.routes = RouteTable.standard { $0.mode = .pass }
+        func pass(_ configuration: inout ProxyConfiguration) {
+            configuration.routes = RouteTable.standard { $0.mode = .pass }
         }
-        try await withProxy(rules: pass) { proxy in
+        try await withProxy(configuration: pass) { proxy in
             let (near, far, _) = try await Self.dial(proxy)
             if !text.isEmpty { try await far.send(text) }
             far.close()
@@ -233,12 +233,12 @@ struct UpgradeTests {
         ("HTTP/1.1 200 OK\r\nX: \(String(repeating: "y", count: 3_000))\r\n\r\n", "http_response_header_section_size"),
     ])
     func brokenResponseToAnUpgradeHasTheKindOfOtherRequests(text: String, kind: String) async throws {
-        func rules(_ rules: inout ProxyRules) {
-            rules.routes = RouteTable.standard { $0.mode = .pass }
-            rules.attempt.firstByte = .milliseconds(300)
-            rules.framing.headByteCountMax = 2_000
+        func configuration(_ configuration: inout ProxyConfiguration) {
+            configuration.routes = RouteTable.standard { $0.mode = .pass }
+            configuration.attempt.firstByte = .milliseconds(300)
+            configuration.framing.headByteCountMax = 2_000
         }
-        try await withProxy(rules: rules) { proxy in
+        try await withProxy(configuration: configuration) { proxy in
             let (near, far, _) = try await Self.dial(proxy)
             if text != "silent" {
                 if !text.isEmpty { try await far.send(text) }
@@ -251,8 +251,8 @@ struct UpgradeTests {
     }
 
     @Test func stalledResponseToAnUpgradeIsCutOffAfterTheIdleTimeout() async throws {
-        func idle(_ rules: inout ProxyRules) { rules.attempt.idle = .milliseconds(300) }
-        try await withProxy(rules: idle) { proxy in
+        func idle(_ configuration: inout ProxyConfiguration) { configuration.attempt.idle = .milliseconds(300) }
+        try await withProxy(configuration: idle) { proxy in
             let (near, far, _) = try await Self.dial(proxy)
             try await far.send("HTTP/1.1 403 No\r\nContent-Length: 5\r\n\r\nno")
             #expect(try await near.ending().rest.hasSuffix("\r\n\r\nno"))

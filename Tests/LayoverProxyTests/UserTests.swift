@@ -19,14 +19,14 @@ struct UserTests {
 
     private func withUsers(
         _ script: @escaping @Sendable (ScriptedAttempt) -> Void = answers, tickets: TestStore? = nil,
-        rules change: (inout ProxyRules) -> Void = { _ in },
+        configuration change: (inout ProxyConfiguration) -> Void = { _ in },
         _ test: (TestProxy) async throws -> Void
     ) async throws {
         let checks = try PasswordChecks()
         let hash = try PasswordHash(Self.bcrypt)
         try await withProxy(
             script: script, tickets: tickets,
-            rules: {
+            configuration: {
                 $0.users = ["me": hash, "you": hash]
                 change(&$0)
             }
@@ -116,7 +116,7 @@ struct UserTests {
 
     /// The key of a route and the address of a ticket are secrets themselves, and programs that use them can give no other.
     @Test func secretPathsNeedNoUser() async throws {
-        try await withUsers(rules: {
+        try await withUsers(configuration: {
             var keyed = Route(name: "keyed", policy: .standard)
             keyed.upstream = .init(origin: Origin(scheme: .http, host: "api.test"), basePath: "")
             keyed.key = "k3y"
@@ -180,7 +180,7 @@ struct UserTests {
     @Test func resultOfACheckIsRemembered() async throws {
         let slow = try PasswordHash(Self.bcrypt.replacing("$04$", with: "$13$"))
         let fast = try PasswordHash(Self.bcrypt)
-        try await withUsers(rules: { $0.users = ["me": fast, "you": slow] }) { proxy in
+        try await withUsers(configuration: { $0.users = ["me": fast, "you": slow] }) { proxy in
             let wrong = "Proxy-Authorization: Basic bWU6d3Jvbmc="
             func status(_ field: String) async throws -> Int {
                 try await proxy.client(sending: .get("/", field)).answer().status
@@ -204,7 +204,7 @@ struct UserTests {
     @Test func guessesDoNotRefuseOtherUsers() async throws {
         let slow = try PasswordHash(Self.bcrypt.replacing("$04$", with: "$10$"))
         let fast = try PasswordHash(Self.bcrypt)
-        try await withUsers(rules: { $0.users = ["me": fast, "you": slow] }) { proxy in
+        try await withUsers(configuration: { $0.users = ["me": fast, "you": slow] }) { proxy in
             var guessing: [RawClient] = []
             // you:1 to you:6
             for guess in ["eW91OjE=", "eW91OjI=", "eW91OjM=", "eW91OjQ=", "eW91OjU=", "eW91OjY="] {

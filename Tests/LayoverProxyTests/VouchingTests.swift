@@ -21,7 +21,7 @@ struct VouchingTests {
     }
 
     @Test func heldRequestFailsWhenItsNewPolicyIsNotRepeatable() async throws {
-        try await withProxy(rules: { $0.routes = Self.routes(true) }) { proxy in
+        try await withProxy(configuration: { $0.routes = Self.routes(true) }) { proxy in
             let client = try await proxy.client(sending: .submission("/"))
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.request.mayBeSentTwice)
@@ -41,7 +41,7 @@ struct VouchingTests {
     /// The next attempt is repeatable or not as the reloaded policy says, in both directions.
     @Test(arguments: [true, false])
     func nextAttemptIsRepeatableAsTheReloadedPolicySays(isRepeatable: Bool) async throws {
-        try await withProxy(rules: { $0.routes = Self.routes(!isRepeatable) }) { proxy in
+        try await withProxy(configuration: { $0.routes = Self.routes(!isRepeatable) }) { proxy in
             _ = try await proxy.client(sending: .submission("/"))
             let first = try await proxy.nextAttempt()
             #expect(first.request.mayBeSentTwice == !isRepeatable)

@@ -14,6 +14,7 @@ OF_OTHERS = {
     "hop": r"hop[- ]?by[- ]?hop|(?:next|last) ?hops?|\.hop\(to:|\bhops? (?:there|to)\b",
     # A program of git.
     "backend": r"http-backend",
+    "ProxyRules": r"ParentProxyRules",
 }
 
 # The word, and what to say instead.
@@ -33,6 +34,8 @@ GONE = {
     "helper": "the name of what it does",
     "util": "the name of what it does",
     "ConnectionExchange": "ConnectionTask",
+    "ReloadableRules": "ReloadableConfiguration",
+    "ProxyRules": "ProxyConfiguration",
 }
 
 

@@ -62,7 +62,7 @@ final class CacheUse {
     }
 
     private func give(_ cached: CachedResponse, _ occasion: CacheOccasion, to client: ClientRecipient, of exchange: Exchange) {
-        let identity = exchange.loop.rules.identity
+        let identity = exchange.loop.configuration.identity
         var fields = "Cache-Status: \(cached.cacheStatus(identity: identity))\r\n"
         // A fresh one, too, stands in for an origin that cannot be reached.
         if cached.isStale || occasion == .unreachable {

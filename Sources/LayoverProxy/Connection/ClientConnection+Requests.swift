@@ -79,7 +79,7 @@ extension ClientConnection {
 
     func refuse(_ refusal: Refusal, to head: RequestHead) {
         loop.metrics.refusedRequestCount.increment()
-        answerDirectly(OwnResponse(refusal.problem, identity: loop.rules.identity), to: head, closes: refusal.closes)
+        answerDirectly(OwnResponse(refusal.problem, identity: loop.configuration.identity), to: head, closes: refusal.closes)
     }
 
     /// A response that needs no exchange. A body that comes with the request is not worth reading.
@@ -197,7 +197,7 @@ extension ClientConnection {
 
     /// The parser's reason; where a limit was hit, its name and value too.
     private func detail(of error: FramingError) -> String {
-        let limits = loop.rules.framing
+        let limits = loop.configuration.framing
         let reason = String(describing: error.reason)
         return switch error.status {
         case 431:
@@ -214,7 +214,7 @@ extension ClientConnection {
         if let log = loop.accessLog { access = log.malformed(input, from: clientAddress) }
         responds(status, from: .layover)
         write(
-            OwnResponse(problem, identity: loop.rules.identity).encoded(
+            OwnResponse(problem, identity: loop.configuration.identity).encoded(
                 closes: true, sendsBody: sendsBody, isOnOwnOrigin: true))
         finishAccess(.done)
         flushNow()
@@ -232,7 +232,7 @@ extension ClientConnection {
 
     func refuseConnection() {
         write(
-            OwnResponse(limitReached.problem, identity: loop.rules.identity).encoded(
+            OwnResponse(limitReached.problem, identity: loop.configuration.identity).encoded(
                 closes: true, sendsBody: true, isOnOwnOrigin: true))
         flushNow()
         linger()

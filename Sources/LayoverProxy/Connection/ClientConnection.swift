@@ -27,7 +27,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     /// Bytes that a client may send ahead of its turn before we stop reading. A head stays in the
     /// input until it is complete, so it must fit. Default: 64 KiB.
-    private var inputByteCountMax: Int { max(64 << 10, loop.rules.framing.headByteCountMax) }
+    private var inputByteCountMax: Int { max(64 << 10, loop.configuration.framing.headByteCountMax) }
     /// How long a connection lingers while the client sends nothing. Default: 5 s.
     static let lingerSilenceMax: TimeAmount = .seconds(5)
     /// How long a connection lingers at most, once the client has taken its response. Default: 30 s.
@@ -99,11 +99,11 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         self.isOwn = isOwn
         self.isSecure = isSecure
         user = intercepted?.user
-        decoder = RequestDecoder(limits: loop.rules.framing, isHTTP2: intercepted?.stream != nil)
+        decoder = RequestDecoder(limits: loop.configuration.framing, isHTTP2: intercepted?.stream != nil)
     }
 
-    /// The loop goes by other rules from now on. What was cleared for the address before is looked at anew.
-    func adoptedRules() {
+    /// The loop goes by another configuration from now on. What was cleared for the address before is looked at anew.
+    func adoptedConfiguration() {
         addressCache = RequestAddressCache()
         exchange?.reroute()
     }
@@ -221,7 +221,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// The URL of Layover without a path, for this client: the public URL, or the host by which the client reached Layover.
     /// Empty: the host is unknown.
     func ownBase(for head: RequestHead) -> String {
-        if let base = loop.rules.publicBase { return base }
+        if let base = loop.configuration.publicBase { return base }
         if intercepted == nil, case .origin = head.target, let range = head.hostRange { return "\(scheme)://" + head.fields.string(range) }
         return reachedAt.map { "\(scheme)://\($0.authority)" } ?? ""
     }

@@ -172,7 +172,7 @@ final class ClientRecipient {
         guard exchange.entry != nil else { return }
         let tenths = Int(((loop.engine.clock.now() - exchange.createdAt).inSeconds * 10).rounded())
         out.writeString(
-            "Proxy-Status: \(loop.rules.identity); details=\"attempts=\(exchange.machine.attempts.attemptCount) "
+            "Proxy-Status: \(loop.configuration.identity); details=\"attempts=\(exchange.machine.attempts.attemptCount) "
                 + "waited=\(tenths / 10).\(tenths % 10)s\"\r\n")
     }
 

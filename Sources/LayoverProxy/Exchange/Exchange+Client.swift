@@ -14,7 +14,7 @@ extension Exchange {
             hasBegunSending: run.hasBegunSending)
         departure.mayBeShared = client?.isSharing == true
         departure.onlyNeedsRequestSent = client?.onlyNeedsRequestSent == true
-        departure.keepsTickets = loop.rules.keepsTickets
+        departure.keepsTickets = loop.configuration.keepsTickets
         departure.adoptionObstacle = request.adoptionObstacle
         return departure
     }
@@ -24,7 +24,7 @@ extension Exchange {
     /// An attempt at once, unless something is to be read or looked for before.
     func requestBegan() {
         switch phase {
-        case .collecting(.ticket) where request.isAnnounced(over: loop.rules.body.byteCountMax): bodyCannotBeKept()
+        case .collecting(.ticket) where request.isAnnounced(over: loop.configuration.body.byteCountMax): bodyCannotBeKept()
         case .collecting(.ticket): client?.sendContinue(in: phase)
         case .collecting where isBodyReadFirst(): client?.sendContinue(in: phase)
         case .collecting: findDuplicate()
@@ -38,7 +38,7 @@ extension Exchange {
         if case .length(let count) = request.framing { length = count }
         let loop = self.loop
         return CapturedBody(
-            length: length, mayBeSentTwice: keepsBody, limits: loop.rules.body, spool: loop.spool,
+            length: length, mayBeSentTwice: keepsBody, limits: loop.configuration.body, spool: loop.spool,
             clientResumed: { [weak self] in
                 loop.eventLoop.execute { [weak self] in self?.client?.connection?.resumeBody() }
             },
@@ -50,7 +50,7 @@ extension Exchange {
         let policy = machine.attempts.policy
         // An origin may refuse the stream of HTTP/2 once all of it has left (RFC 9113 section 8.7).
         return request.mayBeSentTwice || request.offersHTTP2 || policy.maybeAppliedRule() == .ask || policy.retriesRefused
-            || conversion != nil || machine.adoptsOnLeave(request.purpose, keepsTickets: loop.rules.keepsTickets)
+            || conversion != nil || machine.adoptsOnLeave(request.purpose, keepsTickets: loop.configuration.keepsTickets)
     }
 
     private func requestCompleted() {
@@ -81,7 +81,7 @@ extension Exchange {
 
     /// The request becomes no ticket, and nothing of it was sent.
     func bodyCannotBeKept() {
-        let max = loop.rules.body.byteCountMax
+        let max = loop.configuration.body.byteCountMax
         let isOverMax = request.isAnnounced(over: max) || (request.body?.receivedByteCount ?? 0) > max
         failUnsent(isOverMax ? .bodyOverMax(max) : Problem(notKept: conversion?.keptBody?.keepingFailure))
     }
@@ -196,7 +196,7 @@ extension Exchange {
             case .draining: problem.retryAfter = retryAfter ?? .seconds(5)
             }
             problem.recall(machine.attempts.counts)
-            answer(OwnResponse(problem, identity: loop.rules.identity))
+            answer(OwnResponse(problem, identity: loop.configuration.identity))
         }
     }
 
@@ -206,7 +206,7 @@ extension Exchange {
             problem.recall(machine.attempts.counts)
             problem.noteSent()
         }
-        keySearch?.end(KeyOutcome(OwnResponse(problem, identity: loop.rules.identity)))
+        keySearch?.end(KeyOutcome(OwnResponse(problem, identity: loop.configuration.identity)))
     }
 
     // MARK: The stop of the proxy

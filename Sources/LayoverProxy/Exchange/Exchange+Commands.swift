@@ -77,13 +77,13 @@ extension Exchange {
         var problem = problem
         if let entry { problem.entry = loop.engine.naming.shown(entry) }
         problem.recall(machine.attempts.counts)
-        answer(OwnResponse(problem, identity: loop.rules.identity))
+        answer(OwnResponse(problem, identity: loop.configuration.identity))
         ended(as: .failed, failure: machine.lastFailure)
     }
 
     private var bodyLoss: Problem.BodyLoss {
         guard let body = request.body else { return .notKept }
-        if body.isTooLong { return .tooLong(max: loop.rules.body.byteCountMax) }
+        if body.isTooLong { return .tooLong(max: loop.configuration.body.byteCountMax) }
         if let failure = body.keepingFailure { return .noRoom(failure) }
         return body.summary == .lost ? .notKept : .incomplete
     }
@@ -93,7 +93,8 @@ extension Exchange {
         guard client != nil else { return ended(as: .failed, failure: failure) }
         answer(
             OwnResponse(
-                response, lastFailure: machine.lastFailure, attemptCount: machine.attempts.attemptCount, identity: loop.rules.identity))
+                response, lastFailure: machine.lastFailure, attemptCount: machine.attempts.attemptCount,
+                identity: loop.configuration.identity))
         ended(as: .failed, failure: machine.lastFailure)
     }
 }

@@ -13,7 +13,8 @@ extension Exchange {
         conversion?.startTimer()
         if isServedOnlyIfCached() { return }
         let arrival = ExchangeMachine.Arrival(
-            notice: notice, isInLane: order.lane != nil, areLanesUnknown: loop.rules.keepsLanesWaiting, isOffline: loop.network.isOffline)
+            notice: notice, isInLane: order.lane != nil, areLanesUnknown: loop.configuration.keepsLanesWaiting,
+            isOffline: loop.network.isOffline)
         // A call of the machine copies it.
         let step = arrival.isUntroubled ? .attempt : machine.firstStep(arrival)
         switch step {

@@ -12,7 +12,7 @@ extension Exchange {
     func isBodyReadFirst() -> Bool {
         conversion?.mayHaveTokens == true
             && machine.readsBodyFirst(
-                isComplete: !isReceivingRequest, isOverMax: request.isAnnounced(over: loop.rules.body.byteCountMax))
+                isComplete: !isReceivingRequest, isOverMax: request.isAnnounced(over: loop.configuration.body.byteCountMax))
     }
 
     /// All of the body is there.
@@ -55,7 +55,7 @@ extension Exchange {
             return
         }
         let step = machine.ticketIsWanted(
-            request.purpose, isComplete: !isReceivingRequest, keepsTickets: loop.rules.keepsTickets, isLast: isLast)
+            request.purpose, isComplete: !isReceivingRequest, keepsTickets: loop.configuration.keepsTickets, isLast: isLast)
         switch step {
         case .ask: conversion.askEngine()
         case .awaitRequest: client?.sendContinue(in: phase)
@@ -154,7 +154,7 @@ extension Exchange {
         case .keyReused, .refused, .draining, .unknownParent, .notStored, .gone:
             guard let problem = conversion.problem(result) else { return }
             // If it is not known whether the ticket is in the store, that is the outcome of the others too.
-            if !result.abandonsBody { keySearch?.end(KeyOutcome(OwnResponse(problem, identity: loop.rules.identity))) }
+            if !result.abandonsBody { keySearch?.end(KeyOutcome(OwnResponse(problem, identity: loop.configuration.identity))) }
             failUnsent(problem)
         }
     }
@@ -176,7 +176,7 @@ extension Exchange {
     /// Ends the key search of a request whose response is not kept, because the request became no ticket. The others with its key get a
     /// problem: the request must not be sent again for them.
     func responseIsNotKept() {
-        keySearch?.end(KeyOutcome(OwnResponse(.responseNotKept, identity: loop.rules.identity)))
+        keySearch?.end(KeyOutcome(OwnResponse(.responseNotKept, identity: loop.configuration.identity)))
     }
 
     // MARK: Others with its key

@@ -56,7 +56,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         self.recipient = recipient
         run = AttemptRun(loop: loop)
         self.route = route
-        routesNumber = loop.rules.routes.number
+        routesNumber = loop.configuration.routes.number
         self.wish = wish
         self.hasIdempotencyKey = hasIdempotencyKey
         self.order = order
@@ -173,7 +173,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     func reroute() {
         guard entry == nil, !phase.isUnattended else { return }
         let found = loop.planner.reroute(request, by: route, wish: wish)
-        take(found.route, found.policy, in: loop.rules.routes)
+        take(found.route, found.policy, in: loop.configuration.routes)
     }
 
     /// The request has this route and this policy from now on. The attempt under way goes on as it began.

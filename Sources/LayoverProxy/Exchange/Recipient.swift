@@ -59,7 +59,7 @@ extension Recipient {
     /// whether the response is complete, as without a proxy. The store and the cache never take such a response for complete.
     func takesUnclosedEnd(of exchange: Exchange) -> Bool {
         guard case .client(let client) = self else { return false }
-        let route = exchange.route.flatMap { client.loop.rules.routes.route(named: $0) }
+        let route = exchange.route.flatMap { client.loop.configuration.routes.route(named: $0) }
         return client.takesUnclosedEnd(isAccepted: route?.unclosedTLS == .accept)
     }
 

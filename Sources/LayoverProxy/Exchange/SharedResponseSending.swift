@@ -38,7 +38,8 @@ final class SharedResponseSending {
         out.writeStaticString("Via: ")
         out.writeBytes(loop.planner.viaMember)
         out.writeString(
-            "\r\nProxy-Status: \(loop.rules.identity); details=\"response to an identical request with the same Idempotency-Key\"\r\n")
+            "\r\nProxy-Status: \(loop.configuration.identity); "
+                + "details=\"response to an identical request with the same Idempotency-Key\"\r\n")
         if let body = response.body { out.writeString("Content-Length: \(body.byteCount)\r\n") }
         if !keepsAlive { out.writeStaticString("Connection: close\r\n") }
         out.writeStaticString("\r\n")
@@ -74,7 +75,7 @@ struct ResponseSharing {
     /// - Parameter took: Called on the loop when the capture has so many bytes more.
     init(_ head: ResponseHead, loop: ProxyLoop, took: @escaping (Int) -> Void) {
         self.head = head
-        capture = ResponseCapture(head, loop: loop, byteCountMax: loop.rules.body.byteCountMax, took: took)
+        capture = ResponseCapture(head, loop: loop, byteCountMax: loop.configuration.body.byteCountMax, took: took)
     }
 
     /// - Returns: Bytes that both have now, and had not before.

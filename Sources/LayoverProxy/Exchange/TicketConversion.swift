@@ -164,7 +164,7 @@ final class TicketConversion: @unchecked Sendable {
             exchange.tokensWereReplaced(in: found.request, parents: found.parents)
             hasTokens = found.hasTokens
             replaced = found.body.map {
-                CapturedBody(.inline($0), trailers: exchange.trailers, limits: loop.rules.body, spool: loop.spool)
+                CapturedBody(.inline($0), trailers: exchange.trailers, limits: loop.configuration.body, spool: loop.spool)
             }
             exchange.ticketIsPrepared()
         } catch {

@@ -47,7 +47,7 @@ final class HTTP2Session: ChannelInboundHandler {
         on channel: any Channel, loop: ProxyLoop, verdict: CertificateVerdict,
         makeConnection: @escaping (HTTP2StreamTranscoder) -> ClientConnection
     ) throws {
-        let limits = HTTP2Limits(headByteCountMax: loop.rules.framing.headByteCountMax)
+        let limits = HTTP2Limits(headByteCountMax: loop.configuration.framing.headByteCountMax)
         let management = NIOHTTP2ServerConnectionManagementHandler(
             eventLoop: loop.eventLoop,
             // The session has deadlines of its own. Timers of this handler would begin with an event that is past.
@@ -66,7 +66,7 @@ final class HTTP2Session: ChannelInboundHandler {
             channel.eventLoop.makeCompletedFuture {
                 accept.value.accepted()
                 let transcoder = HTTP2StreamTranscoder(
-                    headByteCountMax: bound.value.rules.framing.headByteCountMax, unsent: unsent.value,
+                    headByteCountMax: bound.value.configuration.framing.headByteCountMax, unsent: unsent.value,
                     unsendable: { field in
                         bound.value.logger.warning(
                             "a response could not be sent by HTTP/2: the value of a field is not UTF-8. By HTTP/1.1 it can.",

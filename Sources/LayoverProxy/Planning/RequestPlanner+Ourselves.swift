@@ -17,7 +17,7 @@ extension RequestPlanner {
             return try planTicket(head, path)
         }
         let routeOfHost = host.flatMap { name in
-            rules.routes.routes.first { route in
+            configuration.routes.routes.first { route in
                 route.host != .any
                     && route.matches(host: name, path: target, method: head.methodString)
             }
@@ -45,13 +45,13 @@ extension RequestPlanner {
     /// to this address (DNS rebinding) still sends its own name as Host.
     private func isOwnHost(_ head: RequestHead, isSecure: Bool, reachedAt: OwnAddress?) -> Bool {
         guard let authority = head.hostAuthority else { return true }
-        return rules.allowedHosts.contains(authority.host)
+        return configuration.allowedHosts.contains(authority.host)
             || reachedAt == OwnAddress(ip: authority.host, port: authority.port ?? (isSecure ? 443 : 80))
     }
 
     /// Whether a route is for this host, whatever the path and the method.
     private func isOfRoute(_ host: String) -> Bool {
-        rules.routes.routes.contains { route in
+        configuration.routes.routes.contains { route in
             route.host != .any && route.matches(host: host, path: route.pathPrefix, method: route.methods?.first ?? "GET")
         }
     }
@@ -60,7 +60,7 @@ extension RequestPlanner {
     private func planBaseURL(_ head: RequestHead, _ target: String) throws(Refusal) -> RequestPlan {
         let rest = target.dropFirst(Self.routePrefix.count)
         let name = rest.prefix { $0 != "/" && $0 != "?" }
-        guard let route = rules.routes.route(named: String(name)), let upstream = route.upstream else {
+        guard let route = configuration.routes.route(named: String(name)), let upstream = route.upstream else {
             throw Refusal(
                 404, "unknown_route", "No route with an upstream has this name.",
                 error: .proxyConfigurationError)
@@ -189,6 +189,6 @@ extension RequestPlanner {
         if target.hasPrefix(TicketAddress.prefix) { return false }
         guard target.hasPrefix(Self.routePrefix) else { return true }
         let name = target.dropFirst(Self.routePrefix.count).prefix { $0 != "/" && $0 != "?" }
-        return rules.routes.route(named: String(name))?.key == nil
+        return configuration.routes.route(named: String(name))?.key == nil
     }
 }

@@ -71,8 +71,8 @@ extension RequestPlanner {
     }
 
     func timeouts(of route: Route?, isTicket: Bool = false) -> AttemptTimeouts {
-        var timeouts = rules.attempt
-        if isTicket { timeouts.firstByte = rules.ticketFirstByte }
+        var timeouts = configuration.attempt
+        if isTicket { timeouts.firstByte = configuration.ticketFirstByte }
         guard let own = route?.timeouts else { return timeouts }
         timeouts.connect = own.connect ?? timeouts.connect
         timeouts.firstByte = own.firstByte ?? timeouts.firstByte
@@ -97,9 +97,9 @@ extension RequestPlanner {
 
     /// The policy in force: `Layover-*` request fields beat the route, the route beats the default.
     func policy(_ wish: PolicyWish, route: Route?) throws(Refusal) -> Policy {
-        var policy = route?.policy ?? rules.routes.standardPolicy
+        var policy = route?.policy ?? configuration.routes.standardPolicy
         if let name = wish.name {
-            guard let named = rules.routes.policies[name] else {
+            guard let named = configuration.routes.policies[name] else {
                 throw badField("Layover-Policy names an unknown policy.")
             }
             policy = named
@@ -113,7 +113,7 @@ extension RequestPlanner {
     func reroute(
         _ request: UpstreamRequest, by name: String?, wish: PolicyWish
     ) -> (route: String?, policy: Policy) {
-        rules.routes.standing(
+        configuration.routes.standing(
             origin: request.origin, path: request.purpose == .dial ? "/" : request.target,
             method: request.method, route: name, wish: wish)
     }

@@ -10,7 +10,7 @@ extension RequestPlanner {
     func ticketWish(
         of head: RequestHead, _ policy: Policy, _ route: Route?
     ) throws(Refusal) -> TicketWish? {
-        guard policy.mode != .pass, rules.offersTickets else { return nil }
+        guard policy.mode != .pass, configuration.offersTickets else { return nil }
         guard let preferences = head.preferences, preferences.respondsAsync, case let rule = route?.async ?? policy.async, rule != .never
         else { return policy.mode == .defer ? try atOnce(applied: "") : nil }
         let applied = "respond-async" + (preferences.wait.map { ", wait=\($0)" } ?? "")
@@ -31,7 +31,7 @@ extension RequestPlanner {
 
     /// A client that does not wait is told at once where nothing can be accepted.
     private func atOnce(applied: String) throws(Refusal) -> TicketWish {
-        guard let failure = rules.noTickets else { return TicketWish(wait: .zero, applied: applied) }
+        guard let failure = configuration.noTickets else { return TicketWish(wait: .zero, applied: applied) }
         throw Refusal(problem: Problem(notOpen: failure), closes: true)
     }
 
@@ -143,7 +143,7 @@ extension RequestPlanner {
 
     /// The identity of a client: the names and values of the identifying fields, sorted by name.
     private func identity(of head: RequestHead) -> [String] {
-        let names = Set(CredentialFields.ofRequests + [CredentialFields.ofProxy] + rules.identityFields.map { $0.lowercased() })
+        let names = Set(CredentialFields.ofRequests + [CredentialFields.ofProxy] + configuration.identityFields.map { $0.lowercased() })
         var lines: [(name: String, value: String)] = []
         for range in head.fields.ranges {
             let name = head.fields.string(range.name).lowercased()
@@ -158,7 +158,7 @@ extension RequestPlanner {
 
     /// The identity of a client at the proxy. A user is the same with a new password.
     private func proxyIdentity(_ value: String) -> String {
-        rules.users.isEmpty ? value : ProxyCredential.parts(of: value)?.name ?? value
+        configuration.users.isEmpty ? value : ProxyCredential.parts(of: value)?.name ?? value
     }
 }
 

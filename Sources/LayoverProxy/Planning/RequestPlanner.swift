@@ -5,21 +5,21 @@ import NIOCore
 
 /// Reads what a request asks for and makes a plan, or refuses it. No state, no I/O.
 ///
-/// A class, because each call of a loop's struct would copy the rules.
+/// A class, because each call of a loop's struct would copy the configuration.
 final class RequestPlanner {
-    let rules: ProxyRules
+    let configuration: ProxyConfiguration
     let viaMember: [UInt8]
     let viaToken: [UInt8]
     let addressGuard: any AddressGuard
-    /// The addresses among the hosts of the rules, each with its spelling there.
+    /// The addresses among the hosts of the configuration, each with its spelling there.
     private let spellings: [NetworkAddress: String]
 
-    init(rules: ProxyRules, addressGuard: any AddressGuard) {
-        self.rules = rules
+    init(configuration: ProxyConfiguration, addressGuard: any AddressGuard) {
+        self.configuration = configuration
         self.addressGuard = addressGuard
-        viaMember = rules.viaMember
-        viaToken = Array(rules.viaIdentity.utf8)
-        let addresses = rules.routes.exactHosts.compactMap { host in NetworkAddress(anySpelling: host).map { ($0, host) } }
+        viaMember = configuration.viaMember
+        viaToken = Array(configuration.viaIdentity.utf8)
+        let addresses = configuration.routes.exactHosts.compactMap { host in NetworkAddress(anySpelling: host).map { ($0, host) } }
         spellings = Dictionary(addresses, uniquingKeysWith: { first, _ in first })
     }
 
@@ -97,7 +97,7 @@ final class RequestPlanner {
         request.places = places
         let order = try order(of: head, policy, request)
         let plan = ForwardPlan(
-            request: request, policy: policy, route: name, by: rules.routes, hasIdempotencyKey: hasKey, wish: wish)
+            request: request, policy: policy, route: name, by: configuration.routes, hasIdempotencyKey: hasKey, wish: wish)
         plan.order = order
         guard var ticket else {
             guard plan.order.after.isEmpty else { throw badField("Layover-After is allowed for tickets only.") }
@@ -130,7 +130,7 @@ final class RequestPlanner {
         guard let address = cache.address(of: head) else {
             throw .malformed("The target of CONNECT is not host:port.")
         }
-        guard isLoopback || rules.connectPorts.contains(address.origin.port) else {
+        guard isLoopback || configuration.connectPorts.contains(address.origin.port) else {
             throw Refusal(
                 403, "connect_port", "The port of CONNECT is not in proxy.connectPorts.",
                 error: .httpRequestDenied)
@@ -148,27 +148,28 @@ final class RequestPlanner {
             allowAddresses: route?.allowAddresses ?? [], parentProxy: parentProxy(for: address.origin, by: route?.name))
         let wish = try wish(of: head)
         let plan = ForwardPlan(
-            request: request, policy: try policy(wish, route: route), route: route?.name, by: rules.routes, hasIdempotencyKey: false,
+            request: request, policy: try policy(wish, route: route), route: route?.name, by: configuration.routes,
+            hasIdempotencyKey: false,
             wish: wish)
-        // Hosts are compared as the rules spell them, so that every spelling of an address is intercepted.
-        let isIntercepted = rules.routes.hasInterceptions && rules.routes.intercepts(spelledAsInRules(address.origin.host))
+        // Hosts are compared as the configuration spells them, so that every spelling of an address is intercepted.
+        let isIntercepted = configuration.routes.hasInterceptions && configuration.routes.intercepts(spelledAsInRules(address.origin.host))
         return isIntercepted ? .intercept(plan) : .forward(plan)
     }
 
     private func parentProxy(for origin: Origin, by route: String?) -> ParentProxy? {
-        rules.routes.hasParentProxies ? rules.routes.parentProxy(for: origin, route: route) : nil
+        configuration.routes.hasParentProxies ? configuration.routes.parentProxy(for: origin, route: route) : nil
     }
 
     private func matchingRoute(
         _ head: RequestHead, _ address: RequestAddress, _ target: String
     ) -> Route? {
-        if rules.routes.isEmpty { return nil }
-        return rules.routes.route(
+        if configuration.routes.isEmpty { return nil }
+        return configuration.routes.route(
             host: spelledAsInRules(address.origin.host), path: target, method: head.methodString)
     }
 
     /// Whether connections to an intercepted host become tunnels while clients reject our certificate.
-    func relaysRejected(_ host: String) -> Bool { rules.routes.relaysRejected(spelledAsInRules(host)) }
+    func relaysRejected(_ host: String) -> Bool { configuration.routes.relaysRejected(spelledAsInRules(host)) }
 
     /// The host as a route spells it, where both are spellings of one address: `127.1` and `0x7f000001` are `127.0.0.1`.
     private func spelledAsInRules(_ host: String) -> String {

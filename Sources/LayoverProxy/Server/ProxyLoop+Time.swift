@@ -42,12 +42,12 @@ struct ClientTimeouts {
     let tunnelIdle: TimeAmount
     let halfClosed: TimeAmount
 
-    init(_ rules: ProxyRules) {
-        idle = TimeAmount(rules.clientIdleTimeout) + .seconds(1)
-        requestHead = TimeAmount(rules.requestHeadTimeout) + .seconds(1)
-        requestBody = TimeAmount(rules.requestBodyTimeout) + .seconds(1)
-        stall = TimeAmount(rules.clientStallTimeout) + .seconds(1)
-        tunnelIdle = TimeAmount(rules.tunnelIdleTimeout) + .seconds(1)
-        halfClosed = TimeAmount(rules.halfClosedTimeout) + .seconds(1)
+    init(_ configuration: ProxyConfiguration) {
+        idle = TimeAmount(configuration.clientIdleTimeout) + .seconds(1)
+        requestHead = TimeAmount(configuration.requestHeadTimeout) + .seconds(1)
+        requestBody = TimeAmount(configuration.requestBodyTimeout) + .seconds(1)
+        stall = TimeAmount(configuration.clientStallTimeout) + .seconds(1)
+        tunnelIdle = TimeAmount(configuration.tunnelIdleTimeout) + .seconds(1)
+        halfClosed = TimeAmount(configuration.halfClosedTimeout) + .seconds(1)
     }
 }

@@ -13,7 +13,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     package let eventLoop: any EventLoop
     package let engine: Engine
     package let metrics = LoopMetrics()
-    private(set) var rules: ProxyRules
+    private(set) var configuration: ProxyConfiguration
     private(set) var planner: RequestPlanner
     private let addressGuard: any AddressGuard
     let timeouts: ClientTimeouts
@@ -70,23 +70,23 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     private var whenIdle: EventLoopPromise<Void>?
 
     package init(
-        eventLoop: any EventLoop, engine: Engine, rules: ProxyRules, spool: BodySpool,
+        eventLoop: any EventLoop, engine: Engine, configuration: ProxyConfiguration, spool: BodySpool,
         addressGuard: any AddressGuard, connectionLimit: ConnectionLimit, unsentTotal: UnsentTotal = UnsentTotal(), logger: Logger
     ) {
         self.eventLoop = eventLoop
         coarseNow = eventLoop.now
         self.engine = engine
-        self.rules = rules
+        self.configuration = configuration
         self.spool = spool
         self.connectionLimit = connectionLimit
         self.unsentTotal = unsentTotal
         handshakeTurns = TLSHandshakeTurns(eventLoop: eventLoop)
         self.logger = logger
-        timeouts = ClientTimeouts(rules)
+        timeouts = ClientTimeouts(configuration)
         self.addressGuard = addressGuard
         workers = LoopWorkers(eventLoop: eventLoop)
         connections = LoopConnections(metrics: metrics)
-        planner = RequestPlanner(rules: rules, addressGuard: addressGuard)
+        planner = RequestPlanner(configuration: configuration, addressGuard: addressGuard)
     }
 
     /// Makes the worker and starts the clock that finds idle clients. Before the first connection.
@@ -126,11 +126,11 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         eventLoop.submit { self.listensAt = address }
     }
 
-    /// Lets in the users of the rules only. Before the first connection.
+    /// Lets in the users of the configuration only. Before the first connection.
     package func use(_ checks: PasswordChecks) -> EventLoopFuture<Void> {
         eventLoop.submit {
             self.passwordChecks = checks
-            self.users = UserAccess(self.rules.users, checks: checks, metrics: self.metrics)
+            self.users = UserAccess(self.configuration.users, checks: checks, metrics: self.metrics)
         }
     }
 
@@ -174,29 +174,29 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         engine.post(.networkAnswered)
     }
 
-    /// Goes by other rules from now on. Requests that the engine does not know find their routes here; those of entries it has found before
-    /// (`Engine.adopt`).
-    package func adopt(_ new: ReloadableRules) -> EventLoopFuture<Void> {
+    /// Goes by another configuration from now on. Requests that the engine does not know find their routes here; those of entries it
+    /// has found before (`Engine.adopt`).
+    package func adopt(_ new: ReloadableConfiguration) -> EventLoopFuture<Void> {
         eventLoop.submit {
-            let usersBefore = self.rules.users
-            self.rules.reloadable = new
+            let usersBefore = self.configuration.users
+            self.configuration.reloadable = new
             if new.users != usersBefore { self.usersChanged() }
-            self.planner = RequestPlanner(rules: self.rules, addressGuard: self.addressGuard)
-            for connection in self.connections.inOrder { connection.adoptedRules() }
+            self.planner = RequestPlanner(configuration: self.configuration, addressGuard: self.addressGuard)
+            for connection in self.connections.inOrder { connection.adoptedConfiguration() }
         }
     }
 
     private func usersChanged() {
-        users = passwordChecks.flatMap { UserAccess(rules.users, checks: $0, metrics: metrics) }
+        users = passwordChecks.flatMap { UserAccess(configuration.users, checks: $0, metrics: metrics) }
     }
 
     /// Accepts tickets from now on, or keeps the reason for refusing them. Called only once the store is open: the sweep of an opening
     /// store could otherwise remove the body of a request that is becoming a ticket.
     package func acceptTickets(unless failure: StoreFailure?) {
         eventLoop.execute {
-            self.rules.noTickets = failure
-            if failure == nil { self.rules.keepsLanesWaiting = false }
-            self.planner = RequestPlanner(rules: self.rules, addressGuard: self.addressGuard)
+            self.configuration.noTickets = failure
+            if failure == nil { self.configuration.keepsLanesWaiting = false }
+            self.planner = RequestPlanner(configuration: self.configuration, addressGuard: self.addressGuard)
         }
     }
 

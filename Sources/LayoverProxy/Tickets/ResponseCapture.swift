@@ -30,7 +30,7 @@ final class ResponseCapture: @unchecked Sendable {
         self.took = took
         hasBody = head.framing != .none
         guard head.framing != .none else { return }
-        var limits = loop.rules.body
+        var limits = loop.configuration.body
         limits.byteCountMax = byteCountMax
         if let length = head.contentLength, length > min(byteCountMax, loop.spool.byteCountMax) {
             // There will never be room for it.

@@ -38,7 +38,7 @@ final class StoredBodySending: @unchecked Sendable {
         head.writeStaticString("\r\n")
         connection.write(head)
         guard hasBody, !client.isHead, stored.body.byteCount > 0 else { return finish() }
-        let body = CapturedBody(stored.body, limits: loop.rules.body, spool: loop.spool)
+        let body = CapturedBody(stored.body, limits: loop.configuration.body, spool: loop.spool)
         self.body = body
         let loop = self.loop
         reader = body.makeReader { [weak self] in loop.eventLoop.execute { [weak self] in self?.goOn() } }

@@ -30,7 +30,7 @@ struct TicketLoading {
     func begin() {
         Task { [self] in
             let result = await TicketReading(
-                store: store, replay: replay, limits: loop.rules.body, spool: loop.spool
+                store: store, replay: replay, limits: loop.configuration.body, spool: loop.spool
             ).read()
             loop.eventLoop.execute { self.ended(result) }
         }

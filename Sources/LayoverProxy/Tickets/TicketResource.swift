@@ -77,7 +77,7 @@ final class TicketResource: ConnectionTask, @unchecked Sendable {
         guard !isDone else { return }
         switch result {
         case .unknown: answer(unknown)
-        case .failed(let failure): answer(OwnResponse(Problem(reading: failure), identity: loop.rules.identity))
+        case .failed(let failure): answer(OwnResponse(Problem(reading: failure), identity: loop.configuration.identity))
         case .found(let standing, let response, let isSaved):
             let state = standing.record.state
             guard isLast || state == .undecided || state.isFinal && isSaved else { return }
@@ -99,7 +99,7 @@ final class TicketResource: ConnectionTask, @unchecked Sendable {
     private var unknown: OwnResponse {
         OwnResponse(
             Problem(status: 404, kind: "unknown_ticket", detail: "No ticket has this id.", error: .httpRequestError),
-            identity: loop.rules.identity)
+            identity: loop.configuration.identity)
     }
 
     // MARK: Its response
@@ -120,10 +120,10 @@ final class TicketResource: ConnectionTask, @unchecked Sendable {
                     Problem(
                         noResponseOf: standing, isSaved: isSaved, isBodyLost: stored != nil,
                         seconds: loop.secondsUntil(standing.nextAttemptAt)),
-                    identity: loop.rules.identity))
+                    identity: loop.configuration.identity))
         }
         isDone = true
-        client.addresses = RouteAddresses(of: standing.record, loop.rules.routes, ownBase: ownBase)
+        client.addresses = RouteAddresses(of: standing.record, loop.configuration.routes, ownBase: ownBase)
         connection.responds(stored.status, from: .layover)
         sending = StoredBodySending(
             stored, loop: loop, connection: connection, client: client, keepsAlive: !isReceivingRequest)
@@ -139,10 +139,10 @@ final class TicketResource: ConnectionTask, @unchecked Sendable {
                 switch try await loop.engine.dropTicket(question.id) {
                 case .dropped: break
                 case .unknown: response = unknown
-                case .unsaved(let failure): response = OwnResponse(Problem(notSaved: failure), identity: loop.rules.identity)
+                case .unsaved(let failure): response = OwnResponse(Problem(notSaved: failure), identity: loop.configuration.identity)
                 }
             } catch {
-                response = OwnResponse(Problem(reading: error), identity: loop.rules.identity)
+                response = OwnResponse(Problem(reading: error), identity: loop.configuration.identity)
             }
             loop.eventLoop.execute { [response] in self.answer(response) }
         }
@@ -165,7 +165,7 @@ final class TicketResource: ConnectionTask, @unchecked Sendable {
         answer(
             OwnResponse(
                 Problem(status: status, kind: "malformed", detail: detail, error: .httpRequestError),
-                identity: loop.rules.identity))
+                identity: loop.configuration.identity))
     }
 
     func requestBodyStalled() { requestBroke(status: 408, detail: "The request body stopped arriving.") }

@@ -76,7 +76,7 @@ extension ClientRecipient {
             },
             ended: { handshake in if exchange.run.handshake === handshake { exchange.run.handshake = nil } },
             isAddressGone: { loop.isAddressGone($0) })
-        let handshake = UpgradeHandshake(of: attempt, on: loop.eventLoop, limits: loop.rules.framing, owner: owner)
+        let handshake = UpgradeHandshake(of: attempt, on: loop.eventLoop, limits: loop.configuration.framing, owner: owner)
         exchange.run.handshake = handshake
         handshake.begin(on: channel, rest)
     }

@@ -74,7 +74,8 @@ struct ProxyParts: Sendable {
             settings, engine: engine, group: group, upstream: upstream, tls: tls, passwordChecks: passwordChecks
         ) {
             ProxyLoop(
-                eventLoop: $0, engine: engine, rules: $1, spool: spool, addressGuard: addressGuard, connectionLimit: connectionLimit,
+                eventLoop: $0, engine: engine, configuration: $1, spool: spool, addressGuard: addressGuard,
+                connectionLimit: connectionLimit,
                 unsentTotal: unsentTotal, logger: logger)
         }
         self.spool = spool
@@ -102,15 +103,15 @@ struct ProxyParts: Sendable {
 
     private static func makeLoops(
         _ settings: Settings, engine: Engine, group: MultiThreadedEventLoopGroup, upstream: any Upstream, tls: TLSClientContext,
-        passwordChecks: PasswordChecks, make: (any EventLoop, ProxyRules) -> ProxyLoop
+        passwordChecks: PasswordChecks, make: (any EventLoop, ProxyConfiguration) -> ProxyLoop
     ) async throws -> [ProxyLoop] {
         let installation = InstallationIdentity.load(folder: settings.store.folder)
-        var rules = ProxyRules(settings, installation: installation)
-        rules.noTickets = engine.store?.isOpen == true ? nil : engine.store?.condition.failure
-        rules.keepsLanesWaiting = engine.store?.hasUnknownTickets == true
+        var configuration = ProxyConfiguration(settings, installation: installation)
+        configuration.noTickets = engine.store?.isOpen == true ? nil : engine.store?.condition.failure
+        configuration.keepsLanesWaiting = engine.store?.hasUnknownTickets == true
         var loops: [ProxyLoop] = []
         for eventLoop in group.makeIterator() {
-            let loop = make(eventLoop, rules)
+            let loop = make(eventLoop, configuration)
             try await eventLoop.submit { try loop.start(with: upstream) }.get()
             try await loop.use(passwordChecks).get()
             try await loop.use(tls).get()

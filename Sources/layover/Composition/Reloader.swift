@@ -71,9 +71,9 @@ final class Reloader: Sendable {
         // Before the routes say so.
         await parts.authority.prepare(for: settings, loops: parts.loops, logger: parts.logger)
         // The engine first: what a loop plans by the table of before joins the set with an older number.
-        var rules = ReloadableRules(settings)
-        rules.routes = await parts.engine.adopt(rules.routes)
-        for loop in parts.loops { try? await loop.adopt(rules).get() }
+        var configuration = ReloadableConfiguration(settings)
+        configuration.routes = await parts.engine.adopt(configuration.routes)
+        for loop in parts.loops { try? await loop.adopt(configuration).get() }
         await parts.useCache(for: settings)
         await notifier.adopt(settings)
     }

@@ -48,7 +48,7 @@ import Testing
                 try await engine.eventLoop.submit { Self.round(in: engine.assumeIsolated { $0.routes }) }.get()
             ]
             for loop in parts.loops {
-                known.append(try await loop.eventLoop.submit { Self.round(in: loop.rules.routes) }.get())
+                known.append(try await loop.eventLoop.submit { Self.round(in: loop.configuration.routes) }.get())
             }
             try #require(known.allSatisfy { $0 == newest }, "round \(round): \(known), in the file \(newest ?? "-")")
         }

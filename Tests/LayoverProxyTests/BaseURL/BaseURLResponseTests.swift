@@ -13,12 +13,12 @@ struct BaseURLResponseTests {
     ]
     private static let body = "https://up.test/api/body"
 
-    private static func routes(_ rules: inout ProxyRules) {
+    private static func routes(_ configuration: inout ProxyConfiguration) {
         var shop = Route(name: "shop", policy: .standard)
         shop.host = .exact("shop.test")
         shop.upstream = .init(origin: Origin(scheme: .https, host: "up.test"), basePath: "/api")
         shop.key = "k3y"
-        rules.routes = RouteTable(routes: [shop])
+        configuration.routes = RouteTable(routes: [shop])
     }
 
     private static func expect(_ answer: Answer, _ place: String) {
@@ -32,7 +32,7 @@ struct BaseURLResponseTests {
     private static let answers: @Sendable (ScriptedAttempt) -> Void = { $0.respondOnceSent(201, Self.fields, body: String(Self.body.prefix(23))) }
 
     @Test func redirectionStaysInsideTheRoute() async throws {
-        try await withProxy(script: Self.answers, rules: Self.routes) { proxy in
+        try await withProxy(script: Self.answers, configuration: Self.routes) { proxy in
             let keyed = try await proxy.answer(to: .own("GET", "/.layover/route/shop/~k3y/a/b"))
             Self.expect(keyed, "/.layover/route/shop/~k3y")
             let plain = try await proxy.answer(to: .own("GET", "/.layover/route/shop/a/b", ["Layover-Key: k3y"]))
@@ -41,11 +41,11 @@ struct BaseURLResponseTests {
     }
 
     @Test func publicURLHasAPathAndASchemeOfItsOwn() async throws {
-        func rules(_ rules: inout ProxyRules) {
-            Self.routes(&rules)
-            rules.publicBase = "https://gate.test/way"
+        func configuration(_ configuration: inout ProxyConfiguration) {
+            Self.routes(&configuration)
+            configuration.publicBase = "https://gate.test/way"
         }
-        try await withProxy(script: Self.answers, rules: rules) { proxy in
+        try await withProxy(script: Self.answers, configuration: configuration) { proxy in
             let answer = try await proxy.answer(to: .own("GET", "/.layover/route/shop/~k3y/a/b"))
             #expect(answer["Location"] == "https://gate.test/way/.layover/route/shop/~k3y/next")
             #expect(answer["Set-Cookie"] == "a=1; Secure; Path=/way/.layover/route/shop/~k3y")
@@ -54,7 +54,7 @@ struct BaseURLResponseTests {
 
     @Test(arguments: ["GET http://shop.test/a/b HTTP/1.1\r\nHost: shop.test", "GET /a/b HTTP/1.1\r\nHost: shop.test"])
     func otherRequestsGetTheFieldsAsTheyCame(head: String) async throws {
-        try await withProxy(script: Self.answers, rules: Self.routes) { proxy in
+        try await withProxy(script: Self.answers, configuration: Self.routes) { proxy in
             let answer = try await proxy.answer(to: head + "\r\nLayover-Key: k3y\r\n\r\n")
             for field in Self.fields {
                 let (name, value) = (field.prefix { $0 != ":" }, field.drop { $0 != ":" }.dropFirst(2))
@@ -64,7 +64,7 @@ struct BaseURLResponseTests {
     }
 
     @Test func interimResponsesHaveTheRoutesAddresses() async throws {
-        try await withProxy(rules: Self.routes) { proxy in
+        try await withProxy(configuration: Self.routes) { proxy in
             let client = try await proxy.client(sending: .own("GET", "/.layover/route/shop/~k3y/a/b"))
             let attempt = try await proxy.nextAttempt()
             attempt.deliver([attempt.head(103, ["Link: </api/style.css>; rel=preload"])])
@@ -79,7 +79,7 @@ struct BaseURLResponseTests {
     /// The response is read at another address, and by the key that its client used.
     @Test(arguments: [("~k3y/a/b", "", "/.layover/route/shop/~k3y"), ("a/b", "Layover-Key: k3y\r\n", "/.layover/route/shop")])
     func responseOfATicketHasTheRoutesAddresses(path: String, field: String, place: String) async throws {
-        try await withProxy(script: Self.answers, tickets: TestStore(), rules: Self.routes) { proxy in
+        try await withProxy(script: Self.answers, tickets: TestStore(), configuration: Self.routes) { proxy in
             let accepted = try await proxy.answer(
                 to: "POST /.layover/route/shop/\(path) HTTP/1.1\r\nHost: localhost\r\n\(field)Prefer: respond-async, wait=0\r\nContent-Length: 0\r\n\r\n")
             let id = try #require(accepted.ticket)
@@ -92,7 +92,7 @@ struct BaseURLResponseTests {
     }
 
     @Test func responseOfAnotherTicketIsAsItCame() async throws {
-        try await withProxy(script: Self.answers, tickets: TestStore(), rules: Self.routes) { proxy in
+        try await withProxy(script: Self.answers, tickets: TestStore(), configuration: Self.routes) { proxy in
             let accepted = try await proxy.answer(
                 to: "POST http://shop.test/a/b HTTP/1.1\r\nHost: shop.test\r\nLayover-Key: k3y\r\nPrefer: respond-async, wait=0\r\nContent-Length: 0\r\n\r\n")
             let id = try #require(accepted.ticket)

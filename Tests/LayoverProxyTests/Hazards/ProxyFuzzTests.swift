@@ -13,7 +13,7 @@ import Testing
 ///
 /// `LAYOVER_FUZZ_SEED` repeats a run; `LAYOVER_FUZZ_ROUNDS` makes it longer.
 struct ProxyFuzzTests {
-    private static func rules(_ rules: inout ProxyRules) {
+    private static func configuration(_ configuration: inout ProxyConfiguration) {
         var retrying = Policy.standard
         retrying.name = "retrying"
         retrying.retryOn = [.connectivity, .status(429), .status(503)]
@@ -33,7 +33,7 @@ struct ProxyFuzzTests {
         open.upstream = .init(origin: Origin(scheme: .http, host: "open.test"), basePath: "")
         var hosted = Route(name: "hosted", policy: retrying)
         hosted.host = .exact("hosted.test")
-        rules.routes = RouteTable(policies: ["retrying": retrying, reading.name: reading], routes: [api, open, hosted])
+        configuration.routes = RouteTable(policies: ["retrying": retrying, reading.name: reading], routes: [api, open, hosted])
     }
 
     @Test func fuzzedInputDoesNotCrashTheProxy() async throws {
@@ -47,7 +47,9 @@ struct ProxyFuzzTests {
             options: CacheOptions(path: folder.file("cache.sqlite").path, folder: folder.file("cache").path),
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), now: 0)
         var hitCount = 0
-        try await withProxy(script: { attempt in origin.update { $0.answer(attempt) } }, tickets: TestStore(), rules: Self.rules) { proxy in
+        try await withProxy(
+            script: { attempt in origin.update { $0.answer(attempt) } }, tickets: TestStore(), configuration: Self.configuration
+        ) { proxy in
             try await proxy.loop.use(cache).get()
             var fuzzer = ProxyFuzzer(seed: seed)
             var tickets = [

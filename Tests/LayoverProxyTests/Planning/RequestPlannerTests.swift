@@ -8,12 +8,14 @@ import Testing
 @testable import LayoverProxy
 
 struct RequestPlannerTests {
-    private static func plan(_ text: String, isLoopback: Bool, rules: ProxyRules = ProxyRules()) throws -> RequestPlan {
+    private static func plan(_ text: String, isLoopback: Bool, configuration: ProxyConfiguration = ProxyConfiguration()) throws
+        -> RequestPlan
+    {
         var decoder = RequestDecoder()
         var input = ByteBuffer(string: text)
         guard case .head(let head)? = try decoder.next(&input) else { throw WaitedTooLong(what: "a head") }
         var cache = RequestAddressCache()
-        return try RequestPlanner(rules: rules, addressGuard: OwnAddressGuard())
+        return try RequestPlanner(configuration: configuration, addressGuard: OwnAddressGuard())
             .plan(head, isLoopback: isLoopback, cache: &cache)
     }
 
@@ -41,14 +43,20 @@ struct RequestPlannerTests {
             careful.name = "careful"
             var route = Route(name: "local", policy: careful)
             (route.host, route.intercepts) = (.exact(spelling), true)
-            var rules = ProxyRules()
-            rules.routes = RouteTable(routes: [route])
-            guard case .intercept(let plan) = try Self.plan("CONNECT \(host):443 HTTP/1.1\r\nHost: a\r\n\r\n", isLoopback: true, rules: rules) else {
+            var configuration = ProxyConfiguration()
+            configuration.routes = RouteTable(routes: [route])
+            guard
+                case .intercept(let plan) = try Self.plan(
+                    "CONNECT \(host):443 HTTP/1.1\r\nHost: a\r\n\r\n", isLoopback: true, configuration: configuration)
+            else {
                 Issue.record("not intercepted")
                 continue
             }
             #expect(plan.route == "local" && plan.policy.name == "careful")
-            guard case .forward = try Self.plan("CONNECT 127.0.0.2:443 HTTP/1.1\r\nHost: a\r\n\r\n", isLoopback: true, rules: rules) else {
+            guard
+                case .forward = try Self.plan(
+                    "CONNECT 127.0.0.2:443 HTTP/1.1\r\nHost: a\r\n\r\n", isLoopback: true, configuration: configuration)
+            else {
                 Issue.record("another address is intercepted")
                 continue
             }
@@ -68,16 +76,16 @@ struct RequestPlannerTests {
         (fetches.host, fetches.methods) = (.exact("a.files.test"), ["GET"])
         var pages = Route(name: "pages", policy: .standard)
         (pages.host, pages.pathPrefix) = (.exact("a.files.test"), "/pages")
-        var rules = ProxyRules()
-        rules.routes = RouteTable(routes: [route, fetches, pages])
+        var configuration = ProxyConfiguration()
+        configuration.routes = RouteTable(routes: [route, fetches, pages])
 
-        let plan = try Self.tunnel(to: "a.files.test:443", rules)
+        let plan = try Self.tunnel(to: "a.files.test:443", configuration)
         #expect(plan.route == "files")
         #expect(plan.policy.holdMax == .seconds(7))
         #expect(plan.request.timeouts.connect == .seconds(3))
         #expect(plan.request.allowAddresses == ["169.254.9.9"])
         #expect(plan.request.parentProxy?.host == "parent.test")
-        let other = try Self.tunnel(to: "files.test:443", rules)
+        let other = try Self.tunnel(to: "files.test:443", configuration)
         #expect(other.route == nil && other.request.parentProxy == nil && other.request.allowAddresses == [])
         #expect(other.policy.name == Policy.standard.name)
     }
@@ -86,24 +94,26 @@ struct RequestPlannerTests {
     @Test func addressesOfARouteAreForItsCONNECT() throws {
         var route = Route(name: "metadata", policy: .standard)
         route.host = .exact("169.254.169.254")
-        var rules = ProxyRules()
-        rules.routes = RouteTable(routes: [route])
-        #expect(throws: Refusal.self) { _ = try Self.tunnel(to: "169.254.169.254:443", rules) }
+        var configuration = ProxyConfiguration()
+        configuration.routes = RouteTable(routes: [route])
+        #expect(throws: Refusal.self) { _ = try Self.tunnel(to: "169.254.169.254:443", configuration) }
         route.allowAddresses = ["169.254.169.254"]
-        rules.routes = RouteTable(routes: [route])
-        #expect(try Self.tunnel(to: "169.254.169.254:443", rules).route == "metadata")
-        #expect(throws: Refusal.self) { _ = try Self.tunnel(to: "169.254.1.1:443", rules) }
+        configuration.routes = RouteTable(routes: [route])
+        #expect(try Self.tunnel(to: "169.254.169.254:443", configuration).route == "metadata")
+        #expect(throws: Refusal.self) { _ = try Self.tunnel(to: "169.254.1.1:443", configuration) }
     }
 
-    private static func tunnel(to authority: String, _ rules: ProxyRules) throws -> ForwardPlan {
+    private static func tunnel(to authority: String, _ configuration: ProxyConfiguration) throws -> ForwardPlan {
         let text = "CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n\r\n"
-        guard case .forward(let plan) = try plan(text, isLoopback: true, rules: rules) else { throw WaitedTooLong(what: "a tunnel") }
+        guard case .forward(let plan) = try plan(text, isLoopback: true, configuration: configuration) else {
+            throw WaitedTooLong(what: "a tunnel")
+        }
         return plan
     }
 
     @Test func cachedAddressIsUsedOnlyForAnEqualAuthority() throws {
         var cache = RequestAddressCache()
-        let planner = RequestPlanner(rules: ProxyRules(), addressGuard: OwnAddressGuard())
+        let planner = RequestPlanner(configuration: ProxyConfiguration(), addressGuard: OwnAddressGuard())
         for (target, expected) in [
             ("http://a.test/", "http://a.test"), ("http://a.test/2", "http://a.test"), ("http://A.test/", "http://a.test"),
             ("https://a.test/", "https://a.test"), ("http://a.test:80/", "http://a.test"), ("http://a.test:81/", "http://a.test:81"),

@@ -59,11 +59,11 @@ final class TestProxy: Sendable {
 
     /// Until the loop and the engine have worked on what they were told before.
     /// The configuration is read anew, in the order of `Reloader`.
-    func reload(_ change: (inout ReloadableRules) -> Void) async throws {
-        var rules = loop.rules.reloadable
-        change(&rules)
-        rules.routes = await engine.adopt(rules.routes)
-        try await loop.adopt(rules).get()
+    func reload(_ change: (inout ReloadableConfiguration) -> Void) async throws {
+        var configuration = loop.configuration.reloadable
+        change(&configuration)
+        configuration.routes = await engine.adopt(configuration.routes)
+        try await loop.adopt(configuration).get()
     }
 
     func settle() async throws {
@@ -148,17 +148,17 @@ final class TestProxy: Sendable {
 func withProxy(
     script: @escaping @Sendable (ScriptedAttempt) -> Void = { _ in },
     limits: PendingLimits = .init(), connectionCountMax: Int = 10_000, ticks: Bool = true, tickets: TestStore? = nil,
-    accepts: Bool = true, rules change: (inout ProxyRules) -> Void = { _ in },
+    accepts: Bool = true, configuration change: (inout ProxyConfiguration) -> Void = { _ in },
     _ test: (TestProxy) async throws -> Void
 ) async throws {
-    var rules = ProxyRules()
-    rules.viaIdentity = "layover-0a1b2c3d"
+    var configuration = ProxyConfiguration()
+    configuration.viaIdentity = "layover-0a1b2c3d"
     // So long that only a test's own ticks ever come to them, however slow the machine is.
-    rules.requestHeadTimeout = .seconds(3600)
-    rules.requestBodyTimeout = .seconds(7200)
-    rules.clientIdleTimeout = .seconds(7200)
-    if tickets != nil { rules.noTickets = nil }
-    change(&rules)
+    configuration.requestHeadTimeout = .seconds(3600)
+    configuration.requestBodyTimeout = .seconds(7200)
+    configuration.clientIdleTimeout = .seconds(7200)
+    if tickets != nil { configuration.noTickets = nil }
+    change(&configuration)
     let clock = ManualClock()
     let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
     let engine = Engine(
@@ -176,11 +176,11 @@ func withProxy(
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let limit = ConnectionLimit(countMax: connectionCountMax)
     let loop = ProxyLoop(
-        eventLoop: group.next(), engine: engine, rules: rules, spool: spool, addressGuard: own,
+        eventLoop: group.next(), engine: engine, configuration: configuration, spool: spool, addressGuard: own,
         connectionLimit: limit, logger: logger)
     try await loop.eventLoop.submit { try loop.start(with: upstream, ticks: ticks) }.get()
     await engine.register(loop)
-    if let tickets { try await engine.restore(from: tickets.store, bootID: "test", routes: rules.routes) }
+    if let tickets { try await engine.restore(from: tickets.store, bootID: "test", routes: configuration.routes) }
     let server = try await ProxyServer.bind(to: .tcp(host: "127.0.0.1", port: 0), group: group, loops: [loop])
     let port = try #require(server.localPort)
     own.add(host: "127.0.0.1", port: port)

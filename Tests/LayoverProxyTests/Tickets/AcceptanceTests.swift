@@ -107,11 +107,11 @@ struct AcceptanceTests {
     @Test func preferIsForwardedIfTheRouteDisallowsAsync() async throws {
         try await withProxy(
             tickets: TestStore(),
-            rules: { rules in
+            configuration: { configuration in
                 var route = Route(name: "r", policy: .standard)
                 route.host = .exact("o.test")
                 route.async = .never
-                rules.routes = RouteTable(routes: [route])
+                configuration.routes = RouteTable(routes: [route])
             }
         ) { proxy in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=5"))
@@ -140,7 +140,7 @@ struct AcceptanceTests {
     @Test(arguments: ["Layover-Mode: defer", "Layover-Policy: outbox", "Prefer: respond-async, wait=0"])
     func requestForATicketIsRefusedWithTheReasonWithoutAStore(field: String) async throws {
         let reason = StoreFailure(.readOnly, "Read-only file system.")
-        try await withProxy(rules: { $0.noTickets = reason }) { proxy in
+        try await withProxy(configuration: { $0.noTickets = reason }) { proxy in
             let refused = try await proxy.answer(to: .submission("/", field))
             #expect(refused.status == 507)
             #expect(refused.body.contains("store.path"))
@@ -151,11 +151,11 @@ struct AcceptanceTests {
     }
 
     @Test func storeOpenedLaterIsUsedForTickets() async throws {
-        try await withProxy(tickets: TestStore(), rules: { $0.noTickets = StoreFailure(.full, "Full.") }) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: { $0.noTickets = StoreFailure(.full, "Full.") }) { proxy in
             #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async, wait=0")).status == 507)
             proxy.loop.acceptTickets(unless: nil)
             #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async, wait=0")).status == 202)
-            try await proxy.reload { $0 = ReloadableRules() }
+            try await proxy.reload { $0 = ReloadableConfiguration() }
             #expect(
                 try await proxy.answer(to: .submission("/", "Prefer: respond-async, wait=0")).status == 202,
                 "a reload changes nothing about it")
@@ -214,7 +214,7 @@ struct AcceptanceTests {
         let tickets = TestStore()
         var limits = PendingLimits()
         limits.entryCountMax = 1
-        try await withProxy(limits: limits, tickets: tickets, rules: { $0.body.inMemoryMax = 100 }) { proxy in
+        try await withProxy(limits: limits, tickets: tickets, configuration: { $0.body.inMemoryMax = 100 }) { proxy in
             let id = try await proxy.accept()
             _ = try await proxy.nextAttempt()
             let answer = try await proxy.answer(
@@ -230,7 +230,7 @@ struct AcceptanceTests {
 
     @Test func ticketWithAPartialBodyIsNotAccepted() async throws {
         let tickets = TestStore()
-        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
             let client = try await proxy.client(
                 sending: .post("/", length: 5000, body: String(repeating: "x", count: 1000), "Prefer: respond-async, wait=0"))
             try await proxy.settle()
@@ -295,12 +295,12 @@ struct AcceptanceTests {
     @Test func locationHasTheHostThatTheClientUsed() async throws {
         try await withProxy(
             script: { $0.respondOnceSent(200) }, tickets: TestStore(),
-            rules: { rules in
+            configuration: { configuration in
                 var route = Route(name: "api", policy: .standard)
                 route.host = .exact("api.local")
                 route.pathPrefix = "/v1"
                 route.upstream = .init(origin: Origin(scheme: .http, host: "o.test", port: 80), basePath: "")
-                rules.routes = RouteTable(routes: [route])
+                configuration.routes = RouteTable(routes: [route])
             }
         ) { proxy in
             let client = try await proxy.client(
@@ -317,11 +317,11 @@ struct AcceptanceTests {
     func locationBeginsWithThePublicURL(head: String) async throws {
         try await withProxy(
             script: { $0.respondOnceSent(200) }, tickets: TestStore(),
-            rules: { rules in
+            configuration: { configuration in
                 var route = Route(name: "api", policy: .standard)
                 route.host = .exact("api.local")
-                rules.routes = RouteTable(routes: [route])
-                rules.publicBase = "https://proxy.example/base"
+                configuration.routes = RouteTable(routes: [route])
+                configuration.publicBase = "https://proxy.example/base"
             }
         ) { proxy in
             let client = try await proxy.client(sending: head + "\r\nContent-Length: 0\r\nPrefer: respond-async, wait=0\r\n\r\n")

@@ -10,7 +10,7 @@ struct AcceptedBodyTests {
     @Test(arguments: [0, 1, 100, 101, 50_000, 400_000])
     func ticketBodiesOfAnySizeAreSentUnchanged(count: Int) async throws {
         let tickets = TestStore()
-        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 100 }) { proxy in
+        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 100 }) { proxy in
             let body = String((0..<count).map { Character(Unicode.Scalar(UInt8(97 + $0 % 26))) })
             let id = try await proxy.accept("/", body: body)
             #expect(tickets.files == (count > 100 ? ["\(id).request"] : []))
@@ -92,7 +92,7 @@ struct AcceptedBodyTests {
     }
 
     @Test func bodyWithATooLargeLengthIsRefusedBeforeItArrives() async throws {
-        try await withProxy(tickets: TestStore(), rules: { $0.body.byteCountMax = 1000 }) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: { $0.body.byteCountMax = 1000 }) { proxy in
             let client = try await proxy.client(sending: .post("/", length: 1001, "Prefer: respond-async, wait=0", "Expect: 100-continue"))
             let answer = try await client.answer()
             #expect(answer.status == 413)
@@ -104,7 +104,13 @@ struct AcceptedBodyTests {
 
     @Test func chunkedBodyThatExceedsTheLimitIsRefused() async throws {
         let tickets = TestStore()
-        try await withProxy(tickets: tickets, rules: { $0.body.byteCountMax = 1000; $0.body.inMemoryMax = 10 }) { proxy in
+        try await withProxy(
+            tickets: tickets,
+            configuration: {
+                $0.body.byteCountMax = 1000
+                $0.body.inMemoryMax = 10
+            }
+        ) { proxy in
             let client = try await proxy.client(
                 sending: "POST http://o.test/ HTTP/1.1\r\nHost: o.test\r\nPrefer: respond-async, wait=0\r\nTransfer-Encoding: chunked\r\n\r\n")
             try await client.send("3e8\r\n\(String(repeating: "x", count: 1000))\r\n")
@@ -120,7 +126,7 @@ struct AcceptedBodyTests {
 
     @Test func problemOfAFullSpoolNamesTheLimit() async throws {
         let tickets = TestStore(spoolTotal: 1000)
-        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
             let answer = try await proxy.answer(to: .submission("/", body: String(repeating: "x", count: 2000), "Prefer: respond-async, wait=0"))
             #expect(answer.status == 507)
             #expect(answer.body.contains("limits.spoolTotal"))
@@ -132,7 +138,7 @@ struct AcceptedBodyTests {
     /// Nobody knows whether there is a token in it, so it is no ticket.
     @Test func aBodyThatCannotBeSearchedIsNotAccepted() async throws {
         let tickets = TestStore()
-        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
             let client = try await proxy.client(
                 sending: .post("/", length: 600, body: #"{"a":"~uuid~", "#, "Content-Type: application/json", "Prefer: respond-async, wait=0"))
             // What has come has been written, so it is not read from memory any more.

@@ -10,7 +10,7 @@ import Testing
 struct AdoptionTests {
     private static func withAdoption(
         tickets: TestStore = TestStore(), _ change: (inout Policy) -> Void = { _ in },
-        rules: (inout ProxyRules) -> Void = { _ in }, _ test: (TestProxy, TestStore) async throws -> Void
+        configuration: (inout ProxyConfiguration) -> Void = { _ in }, _ test: (TestProxy, TestStore) async throws -> Void
     ) async throws {
         var policy = Policy.standard
         policy.clientGone = .adopt
@@ -18,9 +18,9 @@ struct AdoptionTests {
         let table = RouteTable(policies: ["default": policy])
         try await withProxy(
             tickets: tickets,
-            rules: {
+            configuration: {
                 $0.routes = table
-                rules(&$0)
+                configuration(&$0)
             }
         ) { try await test($0, tickets) }
     }
@@ -175,7 +175,7 @@ struct AdoptionTests {
     @Test(arguments: ["POST", "PUT"], ["X: y", "Prefer: respond-async, wait=600"])
     func requestWithoutItsBodyIsNotAdopted(method: String, field: String) async throws {
         let body = String(repeating: "x", count: 500)
-        try await Self.withAdoption(rules: { ($0.body.byteCountMax, $0.body.inMemoryMax) = (100, 10) }) { proxy, tickets in
+        try await Self.withAdoption(configuration: { ($0.body.byteCountMax, $0.body.inMemoryMax) = (100, 10) }) { proxy, tickets in
             let client = try await proxy.client(
                 sending: "\(method) http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 500\r\n\(field)\r\n\r\n\(body)")
             let attempt = try await proxy.nextAttempt()
@@ -197,7 +197,7 @@ struct AdoptionTests {
     @Test func unstoredRequestThatWantedATicketEndsInTime() async throws {
         try await Self.withAdoption(
             tickets: TestStore(spoolTotal: 1000),
-            { $0.delay = DelaySchedule(.constant(.seconds(7200)), jitter: .none) }, rules: { $0.body.inMemoryMax = 10 }
+            { $0.delay = DelaySchedule(.constant(.seconds(7200)), jitter: .none) }, configuration: { $0.body.inMemoryMax = 10 }
         ) { proxy, _ in
             let client = try await proxy.client(
                 sending: .submission("/", body: String(repeating: "x", count: 3000), "Prefer: respond-async, wait=3600"))

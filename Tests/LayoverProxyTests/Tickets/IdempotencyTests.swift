@@ -12,7 +12,7 @@ struct IdempotencyTests {
 
     @Test func repeatedRequestWithAKeyGetsTheSameTicket() async throws {
         let tickets = TestStore()
-        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
             let body = String(repeating: "x", count: 1000)
             let first = try await proxy.answer(to: .submission("/a", body: body, Self.async, Self.key))
             let second = try await proxy.answer(to: .submission("/a", body: body, Self.async, Self.key))
@@ -76,7 +76,7 @@ struct IdempotencyTests {
     ])
     func keyOfAnotherClientGivesNoAccessToItsTicket(mine: String, theirs: String) async throws {
         try await withProxy(
-            script: { $0.respondOnceSent(200) }, tickets: TestStore(), rules: { $0.identityFields = ["X-Mine"] }
+            script: { $0.respondOnceSent(200) }, tickets: TestStore(), configuration: { $0.identityFields = ["X-Mine"] }
         ) { proxy in
             let first = try await proxy.answer(to: .submission("/a", Self.async, Self.key, mine))
             let second = try await proxy.answer(to: .submission("/a", Self.async, Self.key, theirs))
@@ -132,7 +132,7 @@ struct IdempotencyTests {
     @Test func bodyIsReadCompletelyIfTheKeyIsKnown() async throws {
         try await withProxy(
             tickets: TestStore(),
-            rules: {
+            configuration: {
                 $0.body.inMemoryMax = 10
                 $0.body.windowMax = 20
             }
@@ -196,10 +196,10 @@ struct IdempotencyTests {
     @Test func keyAddedByARouteIsTheSameForAllAttemptsOfOneRequest() async throws {
         try await withProxy(
             tickets: TestStore(),
-            rules: { rules in
+            configuration: { configuration in
                 var route = Route(name: "r", policy: .standard)
                 route.addFields = [.init(name: "Idempotency-Key", value: "~uuid~")]
-                rules.routes = RouteTable(routes: [route])
+                configuration.routes = RouteTable(routes: [route])
             }
         ) { proxy in
             let first = try #require(try await proxy.answer(to: .submission("/", Self.async)).ticket)

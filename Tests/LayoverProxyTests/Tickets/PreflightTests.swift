@@ -9,7 +9,7 @@ import Testing
 struct PreflightTests {
     private static func withPreflight(_ test: (TestProxy) async throws -> Void) async throws {
         let table = RouteTable.standard { $0.preflight = Preflight() }
-        try await withProxy(tickets: TestStore(), rules: { $0.routes = table }) { try await test($0) }
+        try await withProxy(tickets: TestStore(), configuration: { $0.routes = table }) { try await test($0) }
     }
 
     @Test func preflightHasNoBodyAndNoStartRecord() async throws {
@@ -50,7 +50,7 @@ struct PreflightTests {
         route.host = .exact("o.test")
         route.way = .through(ParentProxy(scheme: .http, host: "parent.test", port: 3128, user: "me", password: "old"))
         let table = RouteTable(policies: ["default": policy], routes: [route])
-        try await withProxy(tickets: TestStore(), rules: { $0.routes = table }) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: { $0.routes = table }) { proxy in
             let id = try await proxy.accept()
             try await proxy.nextAttempt().respond(407)
             _ = try await proxy.until(id, is: .waiting)

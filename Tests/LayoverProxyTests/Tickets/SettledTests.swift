@@ -65,7 +65,7 @@ struct SettledTests {
 
     @Test func heldClientIsToldThatThereIsNoResponse() async throws {
         let routes = RouteTable.standard { $0.onMaybeApplied = .ask }
-        try await withProxy(rules: { $0.routes = routes }) { proxy in
+        try await withProxy(configuration: { $0.routes = routes }) { proxy in
             let client = try await proxy.client(sending: .post("/", length: 3, body: "abc"))
             let id = try await proxy.parkNext().id
             await Self.settle(id, proxy)

@@ -29,7 +29,7 @@ extension SimultaneousKeyTests {
     @Test(arguments: [async, waits])
     func joinedRequestWaitsAtMostHoldMax(prefer: String) async throws {
         let table = RouteTable.standard { $0.holdMax = .milliseconds(300) }
-        try await withProxy(tickets: TestStore(), rules: { $0.routes = table }) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: { $0.routes = table }) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
             let attempt = try await proxy.nextAttempt()
             _ = try await attempt.wholeBody()

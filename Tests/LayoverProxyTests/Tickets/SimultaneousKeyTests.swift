@@ -76,7 +76,7 @@ struct SimultaneousKeyTests {
 
     @Test func sharedResponseInAFileIsReadByAll() async throws {
         let body = String(repeating: "0123456789", count: 50_000)
-        try await withProxy(tickets: TestStore(), rules: { $0.body.inMemoryMax = 1000 }) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: { $0.body.inMemoryMax = 1000 }) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
             let attempt = try await proxy.nextAttempt()
             let second = try await client(proxy, .submission("/", Self.waits, Self.key))
@@ -90,7 +90,7 @@ struct SimultaneousKeyTests {
     @Test func joinedRequestGets507IfTheResponseIsTooLongToKeep() async throws {
         try await withProxy(
             tickets: TestStore(),
-            rules: {
+            configuration: {
                 $0.body.byteCountMax = 10
                 $0.body.inMemoryMax = 10
             }
@@ -193,8 +193,8 @@ struct SimultaneousKeyTests {
 
     /// Two users of one origin, whose credentials two routes set.
     @Test func keysOfRoutesThatSetFieldsAreSeparate() async throws {
-        func routes(_ rules: inout ProxyRules) {
-            rules.routes = RouteTable(
+        func routes(_ configuration: inout ProxyConfiguration) {
+            configuration.routes = RouteTable(
                 routes: ["alice", "bob"].map { name in
                     var route = Route(name: name, policy: .standard)
                     route.upstream = .init(origin: Origin(scheme: .http, host: "o.test", port: 80), basePath: "")
@@ -202,7 +202,7 @@ struct SimultaneousKeyTests {
                     return route
                 })
         }
-        try await withProxy(tickets: TestStore(), rules: routes) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: routes) { proxy in
             func request(_ name: String) -> String {
                 "POST /.layover/route/\(name)/orders HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\(Self.waits)\r\n\(Self.key)\r\n\r\nabc"
             }

@@ -11,8 +11,8 @@ struct StoreStopTests {
     ) async throws {
         try await withProxy(
             tickets: tickets,
-            rules: { rules in
-                rules.routes = RouteTable.standard { $0.automaticAttemptsMax = max }
+            configuration: { configuration in
+                configuration.routes = RouteTable.standard { $0.automaticAttemptsMax = max }
             }, test)
     }
 

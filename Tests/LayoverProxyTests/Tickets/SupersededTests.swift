@@ -26,7 +26,7 @@ struct SupersededTests {
     }
 
     @Test func supersededClientIsNotGivenTheIDOfTheTicket() async throws {
-        try await withProxy(tickets: TestStore(), rules: { $0.routes = Self.routes }) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: { $0.routes = Self.routes }) { proxy in
             _ = await proxy.engine.setMode(.offline, reason: nil)
             let held = try await proxy.client(sending: "PUT http://o.test/x HTTP/1.1\r\nHost: o\r\nContent-Length: 1\r\n\r\na")
             _ = try await proxy.entry()
@@ -40,14 +40,14 @@ struct SupersededTests {
     @Test func supersededTicketNamesItsSuccessorAfterARestart() async throws {
         let first = TestStore()
         var ids: [EntryID] = []
-        try await withProxy(tickets: first, rules: { $0.routes = Self.routes }) { proxy in
+        try await withProxy(tickets: first, configuration: { $0.routes = Self.routes }) { proxy in
             _ = await proxy.engine.setMode(.offline, reason: nil)
             for body in ["a", "b", "c"] { ids.append(try await Self.put(proxy, body)) }
             try await Self.expectSuperseded(ids[0], by: ids[1], proxy)
             try await Self.expectSuperseded(ids[1], by: ids[2], proxy)
             try await first.settle()
         }
-        try await withProxy(tickets: TestStore(after: first), rules: { $0.routes = Self.routes }) { proxy in
+        try await withProxy(tickets: TestStore(after: first), configuration: { $0.routes = Self.routes }) { proxy in
             try await Self.expectSuperseded(ids[0], by: ids[1], proxy)
             // A child of the oldest ticket waits for the newest one.
             let attempt = try await proxy.nextAttempt()
@@ -66,7 +66,7 @@ struct SupersededTests {
     /// The complete request was refused, the other one broke off, and nothing was sent.
     @Test(arguments: [true, false])
     func heldPutIsSupersededOnlyByACompletePut(breaksOff: Bool) async throws {
-        try await withProxy(rules: { $0.routes = Self.routes }) { proxy in
+        try await withProxy(configuration: { $0.routes = Self.routes }) { proxy in
             _ = await proxy.engine.setMode(.offline, reason: nil)
             let whole = try await proxy.client(sending: "PUT http://o.test/x HTTP/1.1\r\nHost: o\r\nContent-Length: 1\r\n\r\na")
             let old = try await proxy.entry()

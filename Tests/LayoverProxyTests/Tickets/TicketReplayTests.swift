@@ -67,7 +67,7 @@ struct TicketReplayTests {
         route.pathPrefix = "/v1"
         route.allowAddresses = ["169.254.1.1"]
         let (tickets, routes) = (TestStore(), RouteTable(routes: [route]))
-        try await withProxy(tickets: tickets, rules: { $0.routes = routes }) { proxy in
+        try await withProxy(tickets: tickets, configuration: { $0.routes = routes }) { proxy in
             let id = try await proxy.accept("/v1/a")
             let first = try await proxy.nextAttempt()
             #expect(first.request.allowAddresses == ["169.254.1.1"])
@@ -259,7 +259,7 @@ struct TicketReplayTests {
     }
 
     @Test func responseWithARetriedStatusIsNotStored() async throws {
-        try await withProxy(tickets: TestStore(), rules: { $0.routes = .retrying503() }) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: { $0.routes = .retrying503() }) { proxy in
             let id = try await proxy.accept()
             let first = try await proxy.nextAttempt()
             try await first.answerWell(503, body: "busy")
@@ -273,7 +273,7 @@ struct TicketReplayTests {
     }
 
     @Test func lastResponseIsStoredWhenNoAttemptIsLeft() async throws {
-        try await withProxy(tickets: TestStore(), rules: { $0.routes = .retrying503(attemptsMax: 1) }) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: { $0.routes = .retrying503(attemptsMax: 1) }) { proxy in
             let id = try await proxy.accept()
             try await proxy.nextAttempt().answerWell(503, body: "busy")
             _ = try await proxy.until(id, is: .delivered)
@@ -288,14 +288,14 @@ struct TicketReplayTests {
     @Test func waitingTicketsGoOnAfterARestart() async throws {
         let first = TestStore()
         var ids: [EntryID] = []
-        try await withProxy(tickets: first, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+        try await withProxy(tickets: first, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
             ids.append(try await proxy.accept("/small", body: "s"))
             try await proxy.nextAttempt().fail()
             ids.append(try await proxy.accept("/big", body: String(repeating: "x", count: 500)))
             try await proxy.settle()
         }
         let second = TestStore(after: first)
-        try await withProxy(tickets: second, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+        try await withProxy(tickets: second, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
             try await proxy.advance(by: .seconds(100))
             var targets: [String: String] = [:]
             for _ in ids {
@@ -342,7 +342,7 @@ struct TicketReplayTests {
     @Test func endedTicketsStayEndedAfterARestart() async throws {
         let first = TestStore()
         var ids: [EntryID] = []
-        try await withProxy(tickets: first, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+        try await withProxy(tickets: first, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
             ids.append(try await proxy.accept("/1"))
             try await proxy.nextAttempt().answerWell(201, body: "a long enough answer")
             _ = try await proxy.until(ids[0], is: .delivered)

@@ -53,7 +53,7 @@ struct TicketResourceTests {
     }
 
     @Test func theLocationOfATicketIsNeverRefused() async throws {
-        try await withProxy(tickets: TestStore(), rules: { $0.allowedHosts = [] }) { (proxy: TestProxy) async throws in
+        try await withProxy(tickets: TestStore(), configuration: { $0.allowedHosts = [] }) { (proxy: TestProxy) async throws in
             let answer = try await proxy.answer(to: .post("/", length: 0, "Prefer: respond-async, wait=0"))
             let base = "http://127.0.0.1:\(proxy.port)"
             let location = try #require(answer["Location"])
@@ -285,7 +285,7 @@ struct TicketResourceTests {
 
     @Test func droppingAWaitingTicketCancelsIt() async throws {
         let tickets = TestStore()
-        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
             let id = try await proxy.accept("/", body: String(repeating: "x", count: 500))
             try await proxy.nextAttempt().fail()
             _ = try await proxy.until(id, is: .waiting)
@@ -330,7 +330,7 @@ struct TicketResourceTests {
 
     @Test func droppingADeliveredTicketRemovesItsResponseFile() async throws {
         let tickets = TestStore()
-        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
             let id = try await proxy.accept("/", body: "abc")
             try await proxy.nextAttempt().answerWell(200, body: String(repeating: "y", count: 300))
             _ = try await proxy.until(id, is: .delivered)

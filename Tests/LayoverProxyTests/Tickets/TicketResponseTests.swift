@@ -48,7 +48,7 @@ struct TicketAnswerTests {
     @Test(arguments: [0, 1, 100, 101, 65_536, 300_000, 3_000_000])
     func storedResponsesOfAnySizeAreUnchanged(count: Int) async throws {
         let tickets = TestStore()
-        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 100 }) { proxy in
+        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 100 }) { proxy in
             let body = Self.text(count)
             let id = try await proxy.accept()
             let attempt = try await proxy.nextAttempt()
@@ -119,7 +119,7 @@ struct TicketAnswerTests {
     }
 
     @Test func connectionContinuesAfterAStoredResponse() async throws {
-        try await withProxy(tickets: TestStore(), rules: { $0.body.inMemoryMax = 100 }) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: { $0.body.inMemoryMax = 100 }) { proxy in
             let body = Self.text(200_000)
             let id = try await Self.delivered(body, proxy)
             let path = TicketAddress.path(of: id) + "/response"
@@ -135,7 +135,7 @@ struct TicketAnswerTests {
     }
 
     @Test func slowReaderOfAStoredResponseUsesLittleMemory() async throws {
-        try await withProxy(tickets: TestStore(), rules: { $0.body.inMemoryMax = 100 }) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: { $0.body.inMemoryMax = 100 }) { proxy in
             let body = Self.text(6_000_000)
             let id = try await Self.delivered(body, proxy)
             let client = try await Self.reader(of: id, proxy)
@@ -155,7 +155,7 @@ struct TicketAnswerTests {
     }
 
     @Test func readerThatLeavesDoesNotAffectOthers() async throws {
-        try await withProxy(tickets: TestStore(), rules: { $0.body.inMemoryMax = 100 }) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: { $0.body.inMemoryMax = 100 }) { proxy in
             let body = Self.text(3_000_000)
             let id = try await Self.delivered(body, proxy)
             let client = try await Self.reader(of: id, proxy)
@@ -168,7 +168,7 @@ struct TicketAnswerTests {
     /// A response that is dropped while a client reads it is read to its end.
     @Test func responseDroppedWhileBeingReadIsReadToItsEnd() async throws {
         let tickets = TestStore()
-        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 100 }) { proxy in
+        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 100 }) { proxy in
             let body = Self.text(6_000_000)
             let id = try await Self.delivered(body, proxy)
             let client = try await Self.reader(of: id, proxy)
@@ -183,7 +183,7 @@ struct TicketAnswerTests {
 
     @Test func lostResponseFileIsNotServedAsAShortResponse() async throws {
         let tickets = TestStore()
-        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
             let id = try await Self.delivered(Self.text(5000), proxy)
             tickets.lose("\(id).answer")
             let client = try await proxy.client(sending: .own("GET", TicketAddress.path(of: id) + "/response"))
@@ -196,7 +196,7 @@ struct TicketAnswerTests {
 
     @Test func responseIsKeptWithoutItsBodyIfTheSpoolIsFull() async throws {
         let tickets = TestStore(spoolTotal: 5000)
-        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
             let id = try await proxy.accept()
             let attempt = try await proxy.nextAttempt()
             #expect(await attempt.mark())
@@ -216,7 +216,7 @@ struct TicketAnswerTests {
     @Test(arguments: ["Content-Length: 600000", "X-A: 1"])
     func attemptEndsOnceItsBodyCannotBeKept(field: String) async throws {
         let tickets = TestStore(spoolTotal: 5000)
-        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
             let id = try await proxy.accept()
             let attempt = try await proxy.nextAttempt()
             #expect(await attempt.mark())
@@ -251,7 +251,7 @@ struct TicketAnswerTests {
 
     @Test func brokenResponseOfAnUnrepeatableTicketIsKeptWithoutItsBody() async throws {
         let tickets = TestStore()
-        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 2 }) { proxy in
+        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 2 }) { proxy in
             let id = try await proxy.accept()
             let attempt = try await proxy.nextAttempt()
             #expect(await attempt.mark())
@@ -276,7 +276,7 @@ struct TicketAnswerTests {
 
     @Test func responseOfACancelledTicketLeavesNoFile() async throws {
         let tickets = TestStore()
-        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 2 }) { proxy in
+        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 2 }) { proxy in
             for round in 0..<20 {
                 let id = try await proxy.accept("/\(round)")
                 let attempt = try await proxy.nextAttempt()
@@ -296,7 +296,7 @@ struct TicketAnswerTests {
     }
 
     @Test func originIsPausedWhileTheDiskIsSlow() async throws {
-        try await withProxy(tickets: TestStore(), rules: { $0.body.inMemoryMax = 100 }) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: { $0.body.inMemoryMax = 100 }) { proxy in
             let id = try await proxy.accept()
             let attempt = try await proxy.nextAttempt()
             #expect(await attempt.mark())

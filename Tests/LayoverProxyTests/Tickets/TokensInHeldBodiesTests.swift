@@ -91,7 +91,7 @@ struct TokensInHeldBodiesTests {
     /// A request that cannot become a ticket, or cannot have tokens, is sent while its body arrives.
     @Test(arguments: [("application/json", 2000), ("text/plain", 10)])
     func bodyThatCanHaveNoTokensIsSentAtOnce(type: String, count: Int) async throws {
-        try await withProxy(tickets: TestStore(), rules: { $0.body.byteCountMax = 1000 }) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: { $0.body.byteCountMax = 1000 }) { proxy in
             let body = "[" + String(repeating: " ", count: count) + "]"
             let client = try await proxy.client(
                 sending: .submission("/", body: body, "Content-Type: \(type)", Self.wait).replacing(body, with: "["))
@@ -106,7 +106,7 @@ struct TokensInHeldBodiesTests {
 
     /// Nobody knows how long it is, and it is longer than what is kept.
     @Test func bodyThatIsTooLongForATicketIsSentAsItIs() async throws {
-        try await withProxy(tickets: TestStore(), rules: { $0.body.byteCountMax = 1000 }) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: { $0.body.byteCountMax = 1000 }) { proxy in
             let chunks = [String](repeating: String(repeating: " ", count: 300), count: 9)
             let client = try await proxy.client(sending: Self.request("application/json", chunks: chunks))
             let attempt = try await proxy.nextAttempt()
@@ -117,7 +117,7 @@ struct TokensInHeldBodiesTests {
     }
 
     @Test func tokenInATooLongBodyIs413() async throws {
-        try await withProxy(tickets: TestStore(), rules: { $0.body.byteCountMax = 1000 }) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: { $0.body.byteCountMax = 1000 }) { proxy in
             let chunks = ["[\"~uuid~\""] + [String](repeating: String(repeating: " ", count: 300), count: 9)
             let answer = try await proxy.answer(to: Self.request("application/json", chunks: chunks))
             #expect(answer.status == 413)
@@ -131,7 +131,7 @@ struct TokensInHeldBodiesTests {
     func requestWithoutTokensIsSentUnchangedIfTheSpoolIsFull(start: String, status: Int) async throws {
         let tickets = TestStore(spoolTotal: 1000)
         try await withProxy(
-            script: { $0.respondOnceSent(200, ["Content-Length: 0"]) }, tickets: tickets, rules: { $0.body.inMemoryMax = 100 }
+            script: { $0.respondOnceSent(200, ["Content-Length: 0"]) }, tickets: tickets, configuration: { $0.body.inMemoryMax = 100 }
         ) { proxy in
             let body = start + String(repeating: " ", count: 600_000) + "]"
             let answer = try await proxy.answer(

@@ -116,7 +116,7 @@ struct TurningTests {
 
     @Test func responseThatBeginsWhileTheTicketIsStoredIsDelivered() async throws {
         let tickets = TestStore()
-        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
             // Before the wait begins: it may be over before anything else is.
             tickets.halt()
             let client = try await proxy.client(sending: .submission("/", body: String(repeating: "x", count: 500), Self.both))
@@ -155,7 +155,7 @@ struct TurningTests {
     /// Nobody waits without end for a body that does not come.
     @Test(arguments: [0, 3])
     func requestWithAPartialBodyEndsAtHoldMax(sent: Int) async throws {
-        try await withProxy(tickets: TestStore(), rules: { $0.routes = Self.patient }) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: { $0.routes = Self.patient }) { proxy in
             let client = try await proxy.client(
                 sending: .post("/", length: 6, body: String("abc".prefix(sent)), "Prefer: respond-async, wait=10000"))
             _ = try await Self.park(proxy, evidence: .neverSent)
@@ -167,7 +167,7 @@ struct TurningTests {
     }
 
     @Test func clientThatAcceptsTicketsGetsOneAtHoldMax() async throws {
-        try await withProxy(tickets: TestStore(), rules: { $0.routes = Self.patient }) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: { $0.routes = Self.patient }) { proxy in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=10000"))
             let entry = try await Self.park(proxy)
             try await proxy.advance(by: .seconds(599))
@@ -194,7 +194,7 @@ struct TurningTests {
 
     @Test func requestThatCannotBeStoredStaysHeld() async throws {
         let tickets = TestStore(failing: 1...100_000)
-        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
             let client = try await proxy.client(sending: .submission("/", body: String(repeating: "x", count: 500), Self.both))
             let entry = try await proxy.parkNext()
             try await eventually("a failure of the store") { await proxy.engine.status().totals.storeFailureCount > 0 }
@@ -211,7 +211,7 @@ struct TurningTests {
 
     @Test func requestThatNeedsAFullSpoolStaysHeld() async throws {
         let tickets = TestStore(spoolTotal: 1000)
-        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
             let client = try await proxy.client(
                 sending: .submission("/", body: String(repeating: "x", count: 3000), "Prefer: respond-async, wait=10000"))
             let first = try await proxy.nextAttempt()

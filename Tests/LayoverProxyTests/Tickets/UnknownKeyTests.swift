@@ -78,7 +78,7 @@ struct UnknownKeyTests {
     }
 
     @Test func requestGets503AtHoldMax() async throws {
-        try await withProxy(tickets: TestStore(), rules: { $0.routes = .standard { $0.holdMax = .seconds(1) } }) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: { $0.routes = .standard { $0.holdMax = .seconds(1) } }) { proxy in
             let client = try await unknown(proxy, .submission("/", Self.waits, Self.key))
             let answer = try await client.answer()
             #expect(answer.status == 503)
@@ -118,7 +118,7 @@ struct UnknownKeyTests {
 
     /// The store is to be opened later, and may have tickets of the lane.
     @Test func requestWithALaneIsNotSentBeforeTheStoreIsOpen() async throws {
-        try await withProxy(rules: { $0.keepsLanesWaiting = true }) { proxy in
+        try await withProxy(configuration: { $0.keepsLanesWaiting = true }) { proxy in
             let engine = proxy.engine
             try await engine.eventLoop.submit { engine.assumeIsolated { $0.pending.lanesAreUnknown() } }.get()
             let client = try await proxy.client(sending: .submission("/lane", "Layover-Lane: a"))

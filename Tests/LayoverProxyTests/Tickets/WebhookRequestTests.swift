@@ -60,7 +60,7 @@ struct WebhookRequestTests {
     @Test(arguments: [true, false])
     func notificationNeedsItsWebhook(isThere: Bool) async throws {
         let webhook = Self.webhook([1])
-        try await withProxy(tickets: TestStore(), rules: { $0.routes = RouteTable(webhook: isThere ? webhook : nil) }) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: { $0.routes = RouteTable(webhook: isThere ? webhook : nil) }) { proxy in
             let acceptance = WebhookRequest.acceptance("msg_1", body: Self.body, to: webhook, userAgent: "layover/1", now: Self.now)
             proxy.engine.post(.accept(acceptance, Receipt()))
             if isThere {
@@ -81,7 +81,7 @@ struct WebhookRequestTests {
     @Test func routeOfNotificationsIsForNoClient() async throws {
         let routes = RouteTable(webhook: Self.webhook([1]))
         #expect(routes.isEmpty && routes.route(host: "hooks.example", path: "/", method: "POST") == nil)
-        try await withProxy(rules: { $0.routes = routes }) { proxy in
+        try await withProxy(configuration: { $0.routes = routes }) { proxy in
             for name in ["layover/notifications", "layover%2Fnotifications", "layover"] {
                 let client = try await proxy.client(
                     sending: "GET /.layover/route/\(name)/ HTTP/1.1\r\nHost: localhost\r\n\r\n")

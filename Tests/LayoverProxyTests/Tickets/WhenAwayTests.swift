@@ -9,8 +9,8 @@ import Testing
 struct WhenAwayTests {
     private static let async = "Prefer: respond-async"
 
-    private static func rules(_ rule: Policy.AsyncRule, route: Policy.AsyncRule? = nil) -> (inout ProxyRules) -> Void {
-        { rules in
+    private static func configuration(_ rule: Policy.AsyncRule, route: Policy.AsyncRule? = nil) -> (inout ProxyConfiguration) -> Void {
+        { configuration in
             var policy = Policy.standard
             policy.async = rule
             var routes: [Route] = []
@@ -20,7 +20,7 @@ struct WhenAwayTests {
                 own.async = route
                 routes.append(own)
             }
-            rules.routes = RouteTable(policies: ["default": policy], routes: routes)
+            configuration.routes = RouteTable(policies: ["default": policy], routes: routes)
         }
     }
 
@@ -43,7 +43,7 @@ struct WhenAwayTests {
     }
 
     @Test func statusInRetryOnIsRetriedForTheWaitingClient() async throws {
-        try await withProxy(tickets: TestStore(), rules: { $0.routes = .retrying503() }) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: { $0.routes = .retrying503() }) { proxy in
             let client = try await proxy.client(sending: .submission("/", Self.async))
             try await proxy.nextAttempt().respondOnceSent(503, ["Content-Length: 0"])
             let entry = try await proxy.entry()
@@ -172,7 +172,7 @@ struct WhenAwayTests {
     /// A person decides about the ticket: it may have been applied.
     @Test func undecidedRequestIsATicketUnderAsk() async throws {
         let routes = RouteTable.standard { $0.onMaybeApplied = .ask }
-        try await withProxy(tickets: TestStore(), rules: { $0.routes = routes }) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: { $0.routes = routes }) { proxy in
             let client = try await proxy.client(sending: .submission("/", Self.async))
             let attempt = try await proxy.nextAttempt()
             _ = try await attempt.wholeBody()
@@ -208,7 +208,7 @@ struct WhenAwayTests {
     /// The lane of a policy counts as well.
     @Test func laneOfThePolicyIsATicketAtOnce() async throws {
         let routes = RouteTable.standard { $0.lane = .origin }
-        try await withProxy(tickets: TestStore(), rules: { $0.routes = routes }) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: { $0.routes = routes }) { proxy in
             #expect(try await proxy.answer(to: .submission("/", Self.async)).status == 202)
             let replay = try await proxy.nextAttempt("the replay")
             #expect(replay.values("Prefer") == [])
@@ -223,7 +223,7 @@ struct WhenAwayTests {
 
     @Test(arguments: always)
     func alwaysIsATicketAtOnce(policy: Policy.AsyncRule, route: Policy.AsyncRule?) async throws {
-        try await withProxy(tickets: TestStore(), rules: Self.rules(policy, route: route)) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: Self.configuration(policy, route: route)) { proxy in
             #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async, return=minimal")).status == 202)
             let replay = try await proxy.nextAttempt("the replay")
             #expect(replay.values("Prefer") == ["return=minimal"])
@@ -233,7 +233,7 @@ struct WhenAwayTests {
 
     @Test(arguments: never)
     func neverPassesThePreferenceOn(policy: Policy.AsyncRule, route: Policy.AsyncRule?) async throws {
-        try await withProxy(tickets: TestStore(), rules: Self.rules(policy, route: route)) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: Self.configuration(policy, route: route)) { proxy in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=0"))
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.values("Prefer") == ["respond-async, wait=0"])

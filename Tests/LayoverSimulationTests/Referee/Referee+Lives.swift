@@ -54,7 +54,7 @@ extension Referee {
     private func interruptedTicketsAreRestoredCorrectly(_ record: TicketRecord, _ pending: PendingSet) {
         guard let entry = pending.entries[record.id], let truth = simulation.truth(of: entry) else { return }
         simulation.count("rescued")
-        let isRepeatable = truth.isRepeatable(in: simulation.rules.routes)
+        let isRepeatable = truth.isRepeatable(in: simulation.configuration.routes)
         let isRight =
             switch entry.state {
             case .waiting, .held, .attempting: isRepeatable
@@ -87,7 +87,7 @@ extension Referee {
     }
 
     private func isRepeatable(_ entry: Entry) -> Bool {
-        simulation.truth(of: entry)?.isRepeatable(in: simulation.rules.routes) ?? false
+        simulation.truth(of: entry)?.isRepeatable(in: simulation.configuration.routes) ?? false
     }
 
     /// The process stopped in good order. Its open work is stored as the next process must find it.

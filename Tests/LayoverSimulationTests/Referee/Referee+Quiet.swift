@@ -50,7 +50,7 @@ extension Referee {
     /// A request that was sent and may not be sent twice by the current configuration is never sent automatically.
     private func noUnrepeatableSentRequestWaits(_ entry: Entry) {
         guard entry.state == .waiting || entry.state == .held, let truth = simulation.truth(of: entry),
-            !truth.sendings.isEmpty, truth.forceCount == 0, !truth.isRepeatable(in: simulation.rules.routes)
+            !truth.sendings.isEmpty, truth.forceCount == 0, !truth.isRepeatable(in: simulation.configuration.routes)
         else { return }
         breach("noUnrepeatableSentRequestWaits", "\(name(entry)) \(truth.method), sent by \(truth.sendings)")
     }

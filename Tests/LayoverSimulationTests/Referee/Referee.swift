@@ -134,9 +134,9 @@ final class Referee {
 
     /// Reloads that were asked for at the same moment are over.
     func loopsFollowTheLastReload() {
-        let newest = simulation.rules.routes
+        let newest = simulation.configuration.routes
         let known =
-            simulation.lanes.map(\.loop.rules.routes) + [simulation.engine.assumeIsolated { $0.routes }]
+            simulation.lanes.map(\.loop.configuration.routes) + [simulation.engine.assumeIsolated { $0.routes }]
         for routes in known where routes.number != newest.number || routes.policies != newest.policies || routes.routes != newest.routes {
             breach("loopsFollowTheLastReload", "a loop or the engine has kept the rules of an earlier one")
         }

@@ -77,7 +77,7 @@ final class SimulatedAttempt {
         }
         truth.triedParentProxyGates = [attempt.request.parentProxy?.gate]
         isTooLate = truth.isCancelTold
-        isRepeatable = truth.isRepeatable(in: worker.simulation.rules.routes)
+        isRepeatable = truth.isRepeatable(in: worker.simulation.configuration.routes)
     }
 
     /// True if the connection is not established yet, as seen from outside.

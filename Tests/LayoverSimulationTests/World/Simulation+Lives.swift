@@ -27,7 +27,7 @@ extension Simulation {
         lanes = []
         for number in 0..<laneCount { try addLane(number) }
         guard let store else { return }
-        let routes = rules.routes
+        let routes = configuration.routes
         if let standIn { return openLater(store, replacing: standIn) }
         let before = rows
         try engine.assumeIsolated { try $0.restore(from: store, bootID: "boot", routes: routes) }
@@ -42,7 +42,7 @@ extension Simulation {
     /// The store cannot be opened at the start of this life.
     private func openLater(_ store: SimulatedStore, replacing standIn: UnavailableStore) {
         count("stores opened later")
-        let (routes, lifeBefore) = (rules.routes, life)
+        let (routes, lifeBefore) = (configuration.routes, life)
         engine.assumeIsolated { $0.begin(with: routes) }
         referee.lifeBegan([:])
         later(.milliseconds([200, 2000, 9000].randomElement(using: &misfortune) ?? 200)) { [unowned self] in
@@ -61,13 +61,13 @@ extension Simulation {
         let embedded = EmbeddedEventLoop()
         embedded.advanceTime(to: time.deadline)
         let worker = SimulatedWorker(simulation: self)
-        var rules = rules
+        var configuration = configuration
         if isStoreClosed {
-            rules.noTickets = StoreFailure(.full, "The disk is full.")
-            rules.keepsLanesWaiting = true
+            configuration.noTickets = StoreFailure(.full, "The disk is full.")
+            configuration.keepsLanesWaiting = true
         }
         let loop = ProxyLoop(
-            eventLoop: embedded, engine: engine, rules: rules,
+            eventLoop: embedded, engine: engine, configuration: configuration,
             spool: BodySpool(folder: "", byteCountMax: 1 << 30, threads: .singleton),
             addressGuard: OwnAddressGuard(),
             connectionLimit: ConnectionLimit(countMax: 30), logger: Self.logger)
@@ -161,7 +161,7 @@ extension Simulation {
         probeCount += 1
         bury()
         // Somebody may have written another configuration meanwhile.
-        if chance(40) { rules.routes = randomRoutes() }
+        if chance(40) { configuration.routes = randomRoutes() }
         try startLife()
         settle()
         tellLinks()

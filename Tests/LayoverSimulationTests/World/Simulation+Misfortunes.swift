@@ -19,7 +19,7 @@ extension Simulation {
         let wait = Duration.milliseconds([2, 60, 400].randomElement(using: &misfortune) ?? 2)
         later(.milliseconds(1)) { [unowned self] in
             guard life == lifeBefore, !isDraining, attempt.isConnecting else { return }
-            reload(to: rules.routes.withoutVouching)
+            reload(to: configuration.routes.withoutVouching)
             later(wait) { [unowned self] in
                 guard life == lifeBefore, !isDraining, attempt.isConnecting else { return }
                 count("deaths after a reload")
@@ -38,7 +38,7 @@ extension Simulation {
         later(.milliseconds(20)) { [unowned self] in
             guard life == lifeBefore, !isDraining else { return }
             count("words taken back")
-            reload(to: rules.routes.withoutVouching)
+            reload(to: configuration.routes.withoutVouching)
         }
     }
 
@@ -49,7 +49,7 @@ extension Simulation {
         if isUnlucky(8) { loseClient(of: request, "clients lost before the head") }
         if isUnlucky(8) { loseCrowd() }
         guard keepsTickets, !isRecovering, !isDraining, request.policyName == "adopting",
-            request.bodyByteCount ?? 0 > rules.body.byteCountMax, isUnlucky(70),
+            request.bodyByteCount ?? 0 > configuration.body.byteCountMax, isUnlucky(70),
             let client = clients.first(where: { $0.current === request })
         else { return }
         later(.zero) { client.leave() }

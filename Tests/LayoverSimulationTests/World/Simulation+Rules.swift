@@ -87,7 +87,7 @@ extension Simulation {
         trace { "reload" }
         tellEngine(routes)
         for lane in lanes {
-            _ = lane.loop.adopt(rules.reloadable)
+            _ = lane.loop.adopt(configuration.reloadable)
             lane.embedded.run()
             referee.noteRules(of: lane)
         }
@@ -126,16 +126,16 @@ extension Simulation {
     /// The steps of `Reloader` when its turn comes: it reads the rules and passes them to the engine, then to each loop in turn.
     private func takeNewRules() async {
         tellEngine(randomRoutes())
-        let rules = rules
+        let configuration = configuration
         for lane in lanes {
-            try? await lane.loop.adopt(rules.reloadable).get()
+            try? await lane.loop.adopt(configuration.reloadable).get()
             referee.noteRules(of: lane)
         }
     }
 
     /// The engine finds the routes of all entries, and tells their exchanges.
     private func tellEngine(_ routes: RouteTable) {
-        rules.routes = engine.assumeIsolated { $0.adopt(routes) }
+        configuration.routes = engine.assumeIsolated { $0.adopt(routes) }
         referee.noteRulesOfEntries()
         referee.checkEngine(isReloaded: true)
     }

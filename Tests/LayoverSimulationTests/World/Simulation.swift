@@ -59,7 +59,7 @@ final class Simulation {
     var told: [RequestTruth] = []
     var clientCount = 0
     var probeCount = 0
-    var rules = ProxyRules()
+    var configuration = ProxyConfiguration()
     /// Number of reloads under way at the same time.
     var reloadsUnderWay = 0
     var isRecovering = false
@@ -117,13 +117,13 @@ final class Simulation {
             Origin(scheme: .https, host: "c.example"), Origin(scheme: .http, host: "127.0.0.1", port: 9000),
         ]
         for origin in origins { moods[origin] = Bool.random(using: &generator) ? .up : .refusing }
-        rules.viaIdentity = "layover-0a1b2c3d"
-        if keepsTickets { rules.noTickets = nil }
+        configuration.viaIdentity = "layover-0a1b2c3d"
+        if keepsTickets { configuration.noTickets = nil }
         // Longer bodies cannot be sent again. No spool file, because its threads have no fixed order.
-        rules.body.byteCountMax = 1500
-        rules.body.inMemoryMax = 4000
-        rules.body.windowMax = 600
-        rules.routes = randomRoutes()
+        configuration.body.byteCountMax = 1500
+        configuration.body.inMemoryMax = 4000
+        configuration.body.windowMax = 600
+        configuration.routes = randomRoutes()
         referee = Referee(simulation: self)
     }
 

@@ -4,13 +4,13 @@ import LayoverEngine
 import LayoverHTTP
 import LayoverProxy
 
-/// Converts settings to the rules of the proxy.
-extension ProxyRules {
+/// Converts settings to the configuration of the proxy.
+extension ProxyConfiguration {
     init(_ settings: Settings, installation: String) {
         self.init()
         identity = settings.proxy.identity
         viaIdentity = "\(settings.proxy.identity)-\(installation)"
-        reloadable = ReloadableRules(settings)
+        reloadable = ReloadableConfiguration(settings)
         allowedHosts = Set(settings.proxy.allowedHosts.map(Self.bare))
         if let publicURL = settings.proxy.publicURL {
             publicBase = publicURL.base
@@ -38,7 +38,7 @@ extension ProxyRules {
     }
 }
 
-extension ReloadableRules {
+extension ReloadableConfiguration {
     init(_ settings: Settings) {
         self.init()
         routes = settings.routes

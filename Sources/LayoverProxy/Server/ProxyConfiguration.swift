@@ -4,7 +4,7 @@ package import LayoverHTTP
 package import LayoverSystem
 
 /// What all loops of the listener go by: one immutable snapshot of the configuration.
-package struct ProxyRules: Sendable {
+package struct ProxyConfiguration: Sendable {
     /// Identity in `Proxy-Status`. Default: `layover`.
     package var identity = "layover"
     /// Identity in `Via`, made once per installation; only exactly this one means a loop.
@@ -51,11 +51,13 @@ package struct ProxyRules: Sendable {
     package init() {}
 
     /// The part that a reload changes.
-    package var reloadable: ReloadableRules {
+    package var reloadable: ReloadableConfiguration {
         get {
-            var rules = ReloadableRules()
-            (rules.routes, rules.attempt, rules.ticketFirstByte, rules.users) = (routes, attempt, ticketFirstByte, users)
-            return rules
+            var configuration = ReloadableConfiguration()
+            (configuration.routes, configuration.attempt, configuration.ticketFirstByte, configuration.users) = (
+                routes, attempt, ticketFirstByte, users
+            )
+            return configuration
         }
         set {
             (routes, attempt, users) = (newValue.routes, newValue.attempt, newValue.users)
@@ -69,10 +71,11 @@ package struct ProxyRules: Sendable {
     var viaMember: [UInt8] { Array("1.1 \(viaIdentity)".utf8) }
 }
 
-/// The rules that a reload changes at once, as in `ProxyRules`. All others need a restart.
+/// The rules that a reload changes at once, as in `ProxyConfiguration`. All others need a restart.
 ///
-/// A key of the schema with the effect `atOnce` that belongs to the proxy is read here, and no other key is (`ReloadableRulesTests`).
-package struct ReloadableRules: Sendable {
+/// A key of the schema with the effect `atOnce` that belongs to the proxy is read here, and no other key is
+/// (`ReloadableConfigurationTests`).
+package struct ReloadableConfiguration: Sendable {
     package var routes = RouteTable()
     package var attempt = AttemptTimeouts()
     package var ticketFirstByte: Duration? = .seconds(300)

@@ -6,7 +6,7 @@ import Testing
 @testable import layover
 
 /// Keys that take effect at once, and what the event loops of the proxy read of them.
-@Suite struct ReloadableRulesTests {
+@Suite struct ReloadableConfigurationTests {
     /// Keys with the effect `atOnce` of other parts: the log, the notifier, and policies, which are a part of the routes.
     private static let keysOfOthers: Set<String> = [
         "log.level", "notify.webhook", "notify.secret", "notify.command", "notify.interval", "timeouts.unattended",
@@ -38,12 +38,13 @@ import Testing
     }
 
     @Test func keysThatTakeEffectAtOnceAreThoseThatALoopTakesFromAReload() throws {
-        let (standard, changed) = (ReloadableRules(Settings()), try Self.changed())
+        let (standard, changed) = (ReloadableConfiguration(Settings()), try Self.changed())
         let read = Schema.global.filter { key in
             var settings = Settings()
             key.copy(changed, &settings)
-            let rules = ReloadableRules(settings)
-            return rules.attempt != standard.attempt || rules.ticketFirstByte != standard.ticketFirstByte || rules.users != standard.users
+            let configuration = ReloadableConfiguration(settings)
+            return configuration.attempt != standard.attempt || configuration.ticketFirstByte != standard.ticketFirstByte
+                || configuration.users != standard.users
         }
         let atOnce = Schema.global.filter { $0.effect == .atOnce }.map { $0.path.joined(separator: ".") }
         #expect(Self.keysOfOthers.isSubset(of: atOnce))
