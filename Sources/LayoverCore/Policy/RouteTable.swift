@@ -101,9 +101,9 @@ extension RouteTable {
     /// - Parameters:
     ///   - path: Path and query; `/` for CONNECT.
     ///   - name: The route that it had.
-    package func standing(
+    package func foundRoute(
         origin: Origin, path: String, method: String, route name: String?, wish: PolicyWish
-    ) -> (route: String?, policy: Policy) {
+    ) -> FoundRoute {
         var route = route(host: origin.host, path: path, method: method)
         // The request gave no key when it was accepted, so it comes to no route that wants one.
         if let found = route, found.key != nil, found.name != name { route = nil }
@@ -111,19 +111,26 @@ extension RouteTable {
         if let name, let named = self.route(named: name), named.upstream?.origin == origin { route = named }
         var policy = wish.name.flatMap { policies[$0] } ?? route?.policy ?? standardPolicy
         if let mode = wish.mode { policy.mode = mode }
-        return (route?.name, policy)
+        return FoundRoute(route: route?.name, policy: policy)
     }
 
     /// As above, for what is kept of a ticket.
-    package func standing(of record: TicketRecord) -> (route: String?, policy: Policy) { standing(of: record, wish: record.ticket.wish) }
+    package func foundRoute(of record: TicketRecord) -> FoundRoute { foundRoute(of: record, wish: record.ticket.wish) }
 
     /// As above, for an entry of the pending set.
-    package func standing(of entry: Entry) -> (route: String?, policy: Policy) { standing(of: entry, wish: entry.wish) }
+    package func foundRoute(of entry: Entry) -> FoundRoute { foundRoute(of: entry, wish: entry.wish) }
 
-    private func standing(of one: some StandingRequest, wish: PolicyWish) -> (route: String?, policy: Policy) {
+    private func foundRoute(of one: some StandingRequest, wish: PolicyWish) -> FoundRoute {
         // CONNECT is shown without a scheme, so nothing is left of it.
         let path = one.url.dropFirst(one.origin.description.utf8.count)
-        return standing(
+        return foundRoute(
             origin: one.origin, path: path.isEmpty ? "/" : String(path), method: one.method, route: one.route, wish: wish)
     }
+}
+
+/// The route by which a request goes, and the policy that it has then.
+package struct FoundRoute: Sendable {
+    /// The name of the route; nil where none fits.
+    package let route: String?
+    package let policy: Policy
 }

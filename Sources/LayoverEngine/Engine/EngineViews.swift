@@ -47,7 +47,7 @@ extension EngineCalls {
         return record.state.isFinal ? ended(record) : nil
     }
 
-    private func ended(_ record: TicketRecord) -> Entry { .ended(record, policy: routes.standing(of: record).policy) }
+    private func ended(_ record: TicketRecord) -> Entry { .ended(record, policy: routes.foundRoute(of: record).policy) }
 
     /// An entry, live or remembered, with its whole URL. Where the store has that one and cannot be read, it is cut, and an
     /// ellipsis says so.

@@ -16,8 +16,9 @@ extension RouteTable {
     // MARK: Entries
 
     func match(of entry: Entry) -> RouteMatch {
-        let (route, policy) = standing(of: entry)
-        return RouteMatch(route: route, policy: policy, parentProxyGate: parentProxy(for: entry.origin, route: route)?.gate)
+        let found = foundRoute(of: entry)
+        let gate = parentProxy(for: entry.origin, route: found.route)?.gate
+        return RouteMatch(route: found.route, policy: found.policy, parentProxyGate: gate)
     }
 
     /// Tickets of an earlier run, with their routes of now.
@@ -27,7 +28,7 @@ extension RouteTable {
         let shift = -clock
         let known = records.indices.map { index in
             var record = records[index].shifted(by: shift)
-            let found = standing(of: record)
+            let found = foundRoute(of: record)
             record.route = found.route
             // A wall clock that was set back while the machine was off must not make a ticket wait longer than its delay.
             let delay = record.standing.dueAt - (record.standing.lastFailureAt ?? record.standing.parkedAt)

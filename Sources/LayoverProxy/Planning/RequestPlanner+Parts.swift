@@ -112,8 +112,8 @@ extension RequestPlanner {
     /// stays what it was. A policy that is gone leaves it with the one of its route.
     func reroute(
         _ request: UpstreamRequest, by name: String?, wish: PolicyWish
-    ) -> (route: String?, policy: Policy) {
-        configuration.routes.standing(
+    ) -> FoundRoute {
+        configuration.routes.foundRoute(
             origin: request.origin, path: request.purpose == .dial ? "/" : request.target,
             method: request.method, route: name, wish: wish)
     }

@@ -75,14 +75,14 @@ struct RouteTableTests {
         var keyed = route("keyed", host: .exact("a"))
         keyed.key = "k"
         let table = RouteTable(routes: [keyed, route("open")])
-        func standing(_ name: String?) -> String? {
-            table.standing(
+        func foundRoute(_ name: String?) -> String? {
+            table.foundRoute(
                 origin: Origin(scheme: .http, host: "a"), path: "/", method: "GET", route: name, wish: PolicyWish()
             ).route
         }
-        #expect(standing(nil) == nil)
-        #expect(standing("open") == nil)
-        #expect(standing("keyed") == "keyed")
+        #expect(foundRoute(nil) == nil)
+        #expect(foundRoute("open") == nil)
+        #expect(foundRoute("keyed") == "keyed")
     }
 
     @Test func theStandardPolicyCanBeChangedByItsName() {
