@@ -36,6 +36,8 @@ GONE = {
     "ConnectionExchange": "ConnectionTask",
     "ReloadableRules": "ReloadableConfiguration",
     "ProxyRules": "ProxyConfiguration",
+    "TicketStanding": "TicketView",
+    "StandingDocument": "PresentStateDocument",
 }
 
 

@@ -13,7 +13,7 @@ package struct ExplainDocument: Codable, Sendable {
     package var parentProxy: String?
     /// The name that the client asked for by TLS, where it is not the host; left out where it is.
     package var serverName: String?
-    package var now: StandingDocument
+    package var now: PresentStateDocument
 }
 
 /// One attempt that has ended.
@@ -48,7 +48,7 @@ package struct AttemptDocument: Codable, Sendable {
 }
 
 /// The current state of an entry.
-package struct StandingDocument: Codable, Sendable {
+package struct PresentStateDocument: Codable, Sendable {
     package var state: String
     @OrNull package var waitingFor: String?
     @OrNull package var why: String?
@@ -70,7 +70,7 @@ extension ExplainDocument {
             },
             droppedCount: entry.attempts.droppedCount, lastCommand: entry.lastCommand.map { CommandDocument($0, wall) },
             parentProxy: entry.parentProxyGate?.authority, serverName: entry.client.serverName,
-            now: StandingDocument(entry, reachability: reachability, view))
+            now: PresentStateDocument(entry, reachability: reachability, view))
     }
 }
 
@@ -98,7 +98,7 @@ extension AttemptDocument {
     }
 }
 
-extension StandingDocument {
+extension PresentStateDocument {
     init(_ entry: Entry, reachability: ReachabilityView, _ view: EntryView) {
         let wall = view.wall
         let until: Timestamp? =
@@ -110,7 +110,7 @@ extension StandingDocument {
         self.init(
             state: entry.state.rawValue, waitingFor: entry.waitingFor?.rawValue, why: entry.why?.rawValue,
             until: until.map(wall.text(of:)),
-            text: StandingText(entry: entry, reachability: reachability, view: view).text,
+            text: PresentStateText(entry: entry, reachability: reachability, view: view).text,
             key: Self.decidingKey(of: entry, reachability))
     }
 

@@ -102,7 +102,7 @@ package struct ExchangeMachine: Sendable {
     package internal(set) var ticketMoment: TicketMoment
     var ticketProgress = TicketProgress.none
     var key = KeySearch()
-    private var cacheStanding = CacheStanding.unread
+    private var cacheLook = CacheLook.unread
     var stop = Stop.none
 
     package init(
@@ -128,13 +128,13 @@ package struct ExchangeMachine: Sendable {
     ///
     /// - Returns: False where it was before.
     package mutating func cacheSearchBegan() -> Bool {
-        guard cacheStanding == .unread else { return false }
-        cacheStanding = .read
+        guard cacheLook == .unread else { return false }
+        cacheLook = .read
         enter(.searching(.cache))
         return true
     }
 
-    private enum CacheStanding: Sendable { case unread, read }
+    private enum CacheLook: Sendable { case unread, read }
 
     /// The request is on its way to the store.
     package mutating func acceptanceBegan() { enter(.accepting) }

@@ -1,4 +1,4 @@
-/// The search for another request with the same `Idempotency-Key`: the standing of one request among those with its key.
+/// The search for another request with the same `Idempotency-Key`: how far it is for one request.
 ///
 /// The engine says which of them goes; what follows for this one is decided here.
 package struct KeySearch: Sendable {
@@ -29,7 +29,7 @@ package struct KeySearch: Sendable {
         case none
     }
 
-    private enum Standing: Sendable {
+    private enum State: Sendable {
         /// No other request is looked for, or the engine has not decided yet which one is sent.
         case asked
         /// The request waits, and nothing of it was sent. `isDue`: its client has waited as long as it wants.
@@ -40,39 +40,39 @@ package struct KeySearch: Sendable {
         case given
     }
 
-    private var standing = Standing.asked
+    private var state = State.asked
 
     /// Whether the request waits for the outcome of another one.
-    var awaitsOutcome: Bool { if case .waiting(for: .outcome, _) = standing { true } else { false } }
+    var awaitsOutcome: Bool { if case .waiting(for: .outcome, _) = state { true } else { false } }
     /// Whether the request waits for an outcome or for the store, and nothing of it was sent.
-    var isWaiting: Bool { if case .waiting = standing { true } else { false } }
-    var isReserved: Bool { if case .reserved = standing { true } else { false } }
-    var hasOutcome: Bool { if case .given = standing { true } else { false } }
+    var isWaiting: Bool { if case .waiting = state { true } else { false } }
+    var isReserved: Bool { if case .reserved = state { true } else { false } }
+    var hasOutcome: Bool { if case .given = state { true } else { false } }
 
     /// - Returns: Whether the client has waited as long as it wants, and is still to be told of its ticket.
     mutating func isFree() -> Bool {
-        defer { standing = .reserved }
-        return if case .waiting(_, let isDue) = standing { isDue } else { false }
+        defer { state = .reserved }
+        return if case .waiting(_, let isDue) = state { isDue } else { false }
     }
 
     mutating func isTaken(
         _ awaited: Awaited, isInputClosed: Bool, isAcceptedAtOnce: Bool
     ) -> Step {
-        if case .waiting(_, let isDue) = standing {
-            standing = .waiting(for: awaited, isDue: isDue)
+        if case .waiting(_, let isDue) = state {
+            state = .waiting(for: awaited, isDue: isDue)
             return .none
         }
-        standing = .waiting(for: awaited, isDue: isAcceptedAtOnce)
+        state = .waiting(for: awaited, isDue: isAcceptedAtOnce)
         if isAcceptedAtOnce, awaited == .outcome { return .waitForTicket }
         return isInputClosed ? .leave : .wait
     }
 
-    mutating func outcomeCame() { standing = .given }
+    mutating func outcomeCame() { state = .given }
 
     /// - Returns: Whether the request waits for its key.
     mutating func waitEnded() -> Bool {
-        guard case .waiting(let awaited, _) = standing else { return false }
-        standing = .waiting(for: awaited, isDue: true)
+        guard case .waiting(let awaited, _) = state else { return false }
+        state = .waiting(for: awaited, isDue: true)
         return true
     }
 }

@@ -54,17 +54,17 @@ struct Lanes: Sendable {
 
     /// Finds the front of a lane.
     ///
-    /// - Parameter standing: What an entry is to its lane now.
+    /// - Parameter relation: What an entry is to its lane now.
     /// - Returns: The front; nil where no turn is to come.
-    mutating func findFront(of lane: String, _ standing: (EntryID) -> LaneState.Standing) -> EntryID? {
-        states[lane]?.findFront(standing)
+    mutating func findFront(of lane: String, _ relation: (EntryID) -> LaneState.Relation) -> EntryID? {
+        states[lane]?.findFront(relation)
     }
 }
 
 /// One lane: the entries that keep their order among themselves, by their order of acceptance.
 struct LaneState: Sendable {
     /// The relation of an entry to its lane.
-    enum Standing: Sendable { case member, passedOver, gone }
+    enum Relation: Sendable { case member, passedOver, gone }
 
     /// Those whose turn is to come. Whether one has left, or is passed over, is found out when it is the first.
     private var coming = PendingHeap<Int, EntryID>()
@@ -100,17 +100,17 @@ struct LaneState: Sendable {
         if coming.count > 100 + 2 * entryCount { coming.removeAll { !isMember($1) } }
     }
 
-    fileprivate mutating func findFront(_ standing: (EntryID) -> Standing) -> EntryID? {
+    fileprivate mutating func findFront(_ relation: (EntryID) -> Relation) -> EntryID? {
         // A lane of which nothing is to come keeps what it has: its front is found when there is one.
         guard first != nil else { return nil }
         while let id = first {
-            let standing = standing(id)
-            if standing == .member {
+            let relation = relation(id)
+            if relation == .member {
                 front = id
                 return id
             }
             _ = coming.popFirst()
-            if standing == .passedOver { passedOver.insert(id) }
+            if relation == .passedOver { passedOver.insert(id) }
         }
         front = nil
         return nil

@@ -80,7 +80,7 @@ package struct KeyReservations: Sendable {
         var joined: [Claim] = []
     }
 
-    private struct Standing {
+    private struct ClaimFacts {
         var key: Key
         /// Nil while the body of the request is arriving.
         var payload: Payload?
@@ -92,7 +92,7 @@ package struct KeyReservations: Sendable {
     /// Most requests that wait for the outcome of others. Default: that of `PendingLimits.heldClientCountMax`.
     private let joinedCountMax: Int
     private var reservations: [Key: Reservation] = [:]
-    private var standings: [Claim: Standing] = [:]
+    private var claims: [Claim: ClaimFacts] = [:]
     /// Requests that wait for the outcome of others now.
     private(set) var joinedCount = 0
 
@@ -111,18 +111,18 @@ package struct KeyReservations: Sendable {
     ///   - payload: Nil while its body is arriving; `completed` follows then.
     ///   - search: Whether the store is to be asked for a ticket first.
     package mutating func asked(_ claim: Claim, key: Key, payload: Payload?, search: Search) -> [Action] {
-        guard standings[claim] == nil else { return [] }
+        guard claims[claim] == nil else { return [] }
         guard let reservation = reservations[key] else {
-            standings[claim] = Standing(key: key, payload: payload, search: search)
+            claims[claim] = ClaimFacts(key: key, payload: payload, search: search)
             reservations[key] = Reservation(leader: claim, phase: .going)
             return goes(claim, key)
         }
         // While the store is searched, it is unknown which of the two the key was used for.
-        if reservation.phase == .going, let payload, let other = standings[reservation.leader]?.payload, payload != other {
+        if reservation.phase == .going, let payload, let other = claims[reservation.leader]?.payload, payload != other {
             return [.refuse(claim)]
         }
         guard joinedCount < joinedCountMax else { return [.refuseByLimit(claim, value: joinedCountMax)] }
-        standings[claim] = Standing(key: key, payload: payload, search: search)
+        claims[claim] = ClaimFacts(key: key, payload: payload, search: search)
         reservations[key]?.joined.append(claim)
         joinedCount += 1
         if reservation.isUnknown { return [.join(claim), .waitForStore(claim)] }
@@ -132,7 +132,7 @@ package struct KeyReservations: Sendable {
 
     /// The key of a request for which the store is being searched; nil where no result is awaited.
     private func searchedKey(of claim: Claim) -> Key? {
-        guard let key = standings[claim]?.key, let reservation = reservations[key], reservation.leader == claim,
+        guard let key = claims[claim]?.key, let reservation = reservations[key], reservation.leader == claim,
             reservation.phase == .looking
         else { return nil }
         return key
@@ -144,7 +144,7 @@ package struct KeyReservations: Sendable {
     package mutating func looked(_ claim: Claim, found: Payload?) -> [Action] {
         guard let key = searchedKey(of: claim) else { return [] }
         if let found {
-            standings[claim] = nil
+            claims[claim] = nil
             return [.share(claim, found)] + shareWithJoined(of: key, found)
         }
         reservations[key]?.hasLooked = true
@@ -155,34 +155,34 @@ package struct KeyReservations: Sendable {
     package mutating func lookFailed(_ claim: Claim) -> [Action] {
         guard let key = searchedKey(of: claim), let reservation = reservations[key] else { return [] }
         // mutant: unknown-is-none
-        guard standings[claim]?.search != .repeatedByInsertion else { return lets(claim, go: key) }
+        guard claims[claim]?.search != .repeatedByInsertion else { return lets(claim, go: key) }
         reservations[key]?.isUnknown = true
         let all = [claim] + reservation.joined
         var actions: [Action] = reservation.isUnknown ? [] : all.map { .waitForStore($0) }
         // The leader comes last: only the next one of those that still have time is to take its place.
-        for due in all.reversed() where standings[due]?.isDue == true { actions += refuseUnknown(due) }
-        return standings[claim] == nil ? actions : actions + [.lookAgain(claim, key)]
+        for due in all.reversed() where claims[due]?.isDue == true { actions += refuseUnknown(due) }
+        return claims[claim] == nil ? actions : actions + [.lookAgain(claim, key)]
     }
 
     /// The body of a request has come whole.
     package mutating func completed(_ claim: Claim, payload: Payload) -> [Action] {
-        guard let key = standings[claim]?.key else { return [] }
-        standings[claim]?.payload = payload
+        guard let key = claims[claim]?.key else { return [] }
+        claims[claim]?.payload = payload
         return compare(key)
     }
 
     /// The client of one that joined has waited as long as it wants, and takes a ticket now; or the time of one that waits for the
     /// store is over.
     package mutating func waitEnded(_ claim: Claim) -> [Action] {
-        guard let key = standings[claim]?.key, let reservation = reservations[key] else { return [] }
-        standings[claim]?.isDue = true
+        guard let key = claims[claim]?.key, let reservation = reservations[key] else { return [] }
+        claims[claim]?.isDue = true
         if reservation.phase == .looking, reservation.isUnknown { return refuseUnknown(claim) }
         return compare(key)
     }
 
     /// The client of one that goes is gone, and its response has begun.
     package mutating func clientLeft(_ claim: Claim) -> [Action] {
-        guard let key = standings[claim]?.key, let reservation = reservations[key], reservation.leader == claim else { return [] }
+        guard let key = claims[claim]?.key, let reservation = reservations[key], reservation.leader == claim else { return [] }
         reservations[key]?.isForOthers = true
         // mutant: shared-with-nobody
         return [reservation.joined.isEmpty ? .unshared(claim) : .shared(claim)]
@@ -192,7 +192,7 @@ package struct KeyReservations: Sendable {
     ///
     /// - Returns: Whether others wait for its outcome. Then `unshared` follows when the last of them leaves.
     package mutating func isAwaited(_ claim: Claim) -> Bool {
-        guard let key = standings[claim]?.key, let reservation = reservations[key], reservation.leader == claim,
+        guard let key = claims[claim]?.key, let reservation = reservations[key], reservation.leader == claim,
             !reservation.joined.isEmpty
         else { return false }
         reservations[key]?.isForOthers = true
@@ -204,29 +204,29 @@ package struct KeyReservations: Sendable {
     /// - Parameter hasOutcome: Whether it has come to something that others can be given. What one that joined came to is
     ///   given to no request.
     package mutating func ended(_ claim: Claim, hasOutcome: Bool) -> [Action] {
-        guard let standing = standings.removeValue(forKey: claim), let reservation = reservations[standing.key] else {
+        guard let facts = claims.removeValue(forKey: claim), let reservation = reservations[facts.key] else {
             return []
         }
         guard reservation.leader == claim else {
-            leave(claim, standing.key)
+            leave(claim, facts.key)
             return reservation.isForOthers && reservation.joined == [claim] ? [.unshared(reservation.leader)] : []
         }
-        if hasOutcome, let payload = standing.payload { return shareWithJoined(of: standing.key, payload) }
+        if hasOutcome, let payload = facts.payload { return shareWithJoined(of: facts.key, payload) }
         guard let next = reservation.joined.first else {
-            reservations[standing.key] = nil
+            reservations[facts.key] = nil
             return []
         }
-        leave(next, standing.key)
-        reservations[standing.key]?.leader = next
-        reservations[standing.key]?.isTicketOffered = false
-        reservations[standing.key]?.isForOthers = false
-        return goes(next, standing.key) + compare(standing.key)
+        leave(next, facts.key)
+        reservations[facts.key]?.leader = next
+        reservations[facts.key]?.isTicketOffered = false
+        reservations[facts.key]?.isForOthers = false
+        return goes(next, facts.key) + compare(facts.key)
     }
 
     // MARK: Parts
 
     private mutating func goes(_ claim: Claim, _ key: Key) -> [Action] {
-        let looks = standings[claim]?.search != Search.none && reservations[key]?.hasLooked == false
+        let looks = claims[claim]?.search != Search.none && reservations[key]?.hasLooked == false
         reservations[key]?.phase = looks ? .looking : .going
         return looks ? [.look(claim, key)] : [.go(claim)]
     }
@@ -248,7 +248,7 @@ package struct KeyReservations: Sendable {
     private mutating func shareWithJoined(of key: Key, _ payload: Payload) -> [Action] {
         let joined = reservations.removeValue(forKey: key)?.joined ?? []
         joinedCount -= joined.count
-        for claim in joined { standings[claim] = nil }
+        for claim in joined { claims[claim] = nil }
         return joined.map { .share($0, payload) }
     }
 
@@ -260,16 +260,16 @@ package struct KeyReservations: Sendable {
     /// Refuses joined requests with another payload. Offers the leader a ticket if an equal request is due.
     private mutating func compare(_ key: Key) -> [Action] {
         guard let reservation = reservations[key], reservation.phase == .going,
-            let payload = standings[reservation.leader]?.payload
+            let payload = claims[reservation.leader]?.payload
         else { return [] }
         var actions: [Action] = []
         for claim in reservation.joined {
-            guard let standing = standings[claim], let own = standing.payload else { continue }
+            guard let facts = claims[claim], let own = facts.payload else { continue }
             if own != payload {
-                standings[claim] = nil
+                claims[claim] = nil
                 leave(claim, key)
                 actions.append(.refuse(claim))
-            } else if standing.isDue, reservations[key]?.isTicketOffered == false {
+            } else if facts.isDue, reservations[key]?.isTicketOffered == false {
                 reservations[key]?.isTicketOffered = true
                 actions.append(.offerTicket(reservation.leader))
             }

@@ -76,14 +76,14 @@ extension Engine {
     /// - Parameter isUnderWay: Whether an attempt was under way before the acceptance. If not, the client is told
     ///   `waiting`: an attempt that begins by the acceptance may or may not have begun yet.
     private func notify(_ exchange: any AcceptingExchange, accepted id: EntryID, isUnderWay: Bool) {
-        var standing = rememberedTicket(id)
-        if standing?.record.state == .attempting, !isUnderWay { standing?.record.state = .waiting }
-        exchange.acceptance(.accepted(id, standing))
+        var view = rememberedTicket(id)
+        if view?.record.state == .attempting, !isUnderWay { view?.record.state = .waiting }
+        exchange.acceptance(.accepted(id, view))
     }
 
     /// Whether a ticket is on disk. If not, its exchange is told why.
     private func isStored(_ id: EntryID, _ result: Result<[StoreResult], StoreFailure>, _ exchange: any AcceptingExchange) -> Bool {
-        guard let refusal = AcceptanceResult.refusal(of: id, result, standing: { rememberedTicket($0) }) else {
+        guard let refusal = AcceptanceResult.refusal(of: id, result, view: { rememberedTicket($0) }) else {
             storeTook()
             return true
         }
@@ -218,9 +218,9 @@ extension Engine {
         saver.failure ?? store?.condition.failure ?? StoreFailure(.other, "The store did not save the change.")
     }
 
-    package func rememberedTicket(_ id: EntryID) -> TicketStanding? {
+    package func rememberedTicket(_ id: EntryID) -> TicketView? {
         guard let entry = pending.entry(id, now: clock.now()), let record = pending.record(of: id) else { return nil }
-        return TicketStanding(record: record, waitingFor: entry.waitingFor, nextAttemptAt: entry.nextAttemptAt)
+        return TicketView(record: record, waitingFor: entry.waitingFor, nextAttemptAt: entry.nextAttemptAt)
     }
 
     /// Calls back each time a change of a ticket was saved, or was refused by the store.

@@ -20,7 +20,7 @@ package protocol EngineCalls: Actor {
     /// A page of the current list, of what is in memory.
     func page(of query: PendingQuery) -> PendingPage
     /// A ticket that is live, or one of the newest that ended; of a long URL only its beginning (`isURLInStore`).
-    func rememberedTicket(_ id: EntryID) -> TicketStanding?
+    func rememberedTicket(_ id: EntryID) -> TicketView?
 
     /// Commands one entry, without waiting for the disk.
     func apply(
@@ -112,9 +112,9 @@ extension EngineCalls {
     ///
     /// - Throws: If the store cannot be read, so that it is unknown whether there is such a ticket.
     package func dropTicket(_ id: EntryID) async throws(StoreFailure) -> TicketDrop {
-        guard let standing = try await ticket(id) else { return .unknown }
+        guard let view = try await ticket(id) else { return .unknown }
         let isCancelled =
-            !standing.record.state.isFinal
+            !view.record.state.isFinal
             && apply(.cancel, id, revision: nil, by: .client, reason: nil, acknowledgement: nil, settled: .init()) == .done
         if !isCancelled { dropResponse(of: id) }
         return await waitUntilSaved(id) ? .dropped : .unsaved(savingFailure)

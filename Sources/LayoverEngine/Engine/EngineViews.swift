@@ -26,16 +26,16 @@ extension EngineCalls {
     // MARK: One ticket
 
     /// A ticket as it stands now; nil if there is none. Its times are those of this boot.
-    package func ticket(_ id: EntryID) async throws(StoreFailure) -> TicketStanding? {
-        if var standing = rememberedTicket(id) {
+    package func ticket(_ id: EntryID) async throws(StoreFailure) -> TicketView? {
+        if var view = rememberedTicket(id) {
             // Addresses in its response are relative to the whole URL.
-            if standing.record.request.isURLInStore, let stored = try await store?.record(of: id) {
-                standing.record.request = stored.shifted(by: -ticketClock).request
+            if view.record.request.isURLInStore, let stored = try await store?.record(of: id) {
+                view.record.request = stored.shifted(by: -ticketClock).request
             }
-            return standing
+            return view
         }
         guard let record = try await store?.record(of: id) else { return nil }
-        return TicketStanding(record: record.shifted(by: -ticketClock))
+        return TicketView(record: record.shifted(by: -ticketClock))
     }
 
     /// An entry, live or remembered, or a ticket that is still in the store. Its times are those of this boot.
@@ -105,7 +105,7 @@ extension EngineCalls {
 }
 
 /// A ticket as its client sees it.
-package struct TicketStanding: Sendable, Hashable {
+package struct TicketView: Sendable, Hashable {
     package var record: TicketRecord
     package var waitingFor: WaitReason?
     package var nextAttemptAt: Timestamp?

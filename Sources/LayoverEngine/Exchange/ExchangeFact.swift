@@ -46,10 +46,10 @@ package struct Acceptance: Sendable {
 
 /// The result of accepting a ticket.
 package enum AcceptanceResult: Sendable, Hashable {
-    /// The ticket is on disk, and this is its standing. A standing of nil, here and below, is not in memory.
-    case accepted(EntryID, TicketStanding?)
+    /// The ticket is on disk, and looks like this. A view of nil, here and below, is not in memory.
+    case accepted(EntryID, TicketView?)
     /// The same request with the same key was accepted before, under this id.
-    case duplicate(of: EntryID, TicketStanding?)
+    case duplicate(of: EntryID, TicketView?)
     /// The key was used for another request.
     case keyReused
     case refused(limit: String, value: Int)
@@ -63,13 +63,13 @@ package enum AcceptanceResult: Sendable, Hashable {
 
     /// Why the store did not insert a ticket. Nil: it is on disk.
     static func refusal(
-        of id: EntryID, _ result: Result<[StoreResult], StoreFailure>, standing: (EntryID) -> TicketStanding?
+        of id: EntryID, _ result: Result<[StoreResult], StoreFailure>, view: (EntryID) -> TicketView?
     ) -> AcceptanceResult? {
         switch result {
         case .success(let results):
             switch results.first {
             case .done: nil
-            case .duplicate(let other, let isSame): isSame ? .duplicate(of: other, standing(other)) : .keyReused
+            case .duplicate(let other, let isSame): isSame ? .duplicate(of: other, view(other)) : .keyReused
             case .stale, nil:
                 // Whatever is there under this id is not ours to remove.
                 .notStored(id, StoreFailure(.other, "The store already has a ticket with this id.", mayBeKept: true))

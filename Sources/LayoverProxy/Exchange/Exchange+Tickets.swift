@@ -120,9 +120,9 @@ extension Exchange {
     private func accepted(_ result: AcceptanceResult, _ conversion: TicketConversion) {
         if let id = result.ticket { keySearch?.end(.ticket(id)) }
         switch result {
-        case .accepted(let id, let standing):
+        case .accepted(let id, let view):
             guard let client else { return }
-            let response = conversion.response(id, standing)
+            let response = conversion.response(id, view)
             if phase == .parked {
                 forgetEntry()
                 return answer(response)
@@ -130,8 +130,8 @@ extension Exchange {
             convert(.stored)
             client.write(response)
             loop.finalResponseGiven(self)
-        case .duplicate(let id, let standing):
-            answer(conversion.response(id, standing))
+        case .duplicate(let id, let view):
+            answer(conversion.response(id, view))
             run.cancel()
             ended(as: .cancelled)
         case .keyReused, .unknownParent:
@@ -149,7 +149,7 @@ extension Exchange {
     private func acceptedAtOnce(_ result: AcceptanceResult, _ conversion: TicketConversion) {
         if let id = result.ticket { keySearch?.end(.ticket(id)) }
         switch result {
-        case .accepted(let id, let standing): answer(conversion.response(id, standing))
+        case .accepted(let id, let view): answer(conversion.response(id, view))
         case .duplicate(let id, _): conversion.answerAgain(id)
         case .keyReused, .refused, .draining, .unknownParent, .notStored, .gone:
             guard let problem = conversion.problem(result) else { return }

@@ -102,8 +102,8 @@ final class TicketConversion: @unchecked Sendable {
         return Acceptance(new: new, request: stored, mark: digest?.mark)
     }
 
-    func response(_ id: EntryID, _ standing: TicketStanding?) -> OwnResponse {
-        response(id, TicketDocument(id: id, standing: standing) { [loop] in loop.wall($0) })
+    func response(_ id: EntryID, _ view: TicketView?) -> OwnResponse {
+        response(id, TicketDocument(id: id, view: view) { [loop] in loop.wall($0) })
     }
 
     private func response(_ id: EntryID, _ document: TicketDocument) -> OwnResponse {

@@ -89,7 +89,7 @@ extension RequestPlanner {
             return .ticket(TicketQuestion(id: id, ask: .response))
         case .get, .head:
             let wait = head.preferences?.wait.map { min(Duration.seconds($0), TicketQuestion.waitMax) }
-            return .ticket(TicketQuestion(id: id, ask: .standing(wait: wait ?? .zero)))
+            return .ticket(TicketQuestion(id: id, ask: .state(wait: wait ?? .zero)))
         case .delete where !wantsResponse:
             return .ticket(TicketQuestion(id: id, ask: .drop))
         default:

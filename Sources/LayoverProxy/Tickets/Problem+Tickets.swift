@@ -115,12 +115,12 @@ extension Problem {
     }
 
     /// Why a ticket has no response to show.
-    init(noResponseOf standing: TicketStanding, isSaved: Bool, isBodyLost: Bool, seconds: Int) {
-        let state = standing.record.state
-        if isBodyLost, standing.record.responseBrokeOff {
+    init(noResponseOf view: TicketView, isSaved: Bool, isBodyLost: Bool, seconds: Int) {
+        let state = view.record.state
+        if isBodyLost, view.record.responseBrokeOff {
             self.init(
                 status: 502, kind: "answer_broke_off",
-                detail: "The origin answered with status \(standing.record.status ?? 0), but its response was cut off.",
+                detail: "The origin answered with status \(view.record.status ?? 0), but its response was cut off.",
                 error: .httpResponseIncomplete)
         } else if isBodyLost {
             self = .responseNotKept
@@ -132,16 +132,16 @@ extension Problem {
         } else if state == .delivered, !isSaved {
             self.init(
                 status: 409, kind: "pending",
-                detail: standing.record.settledBy == nil
+                detail: view.record.settledBy == nil
                     ? "The response has arrived but is not stored yet." : "The end of the ticket is not stored yet.",
                 error: .proxyInternalError)
             retryAfter = .seconds(seconds)
-        } else if standing.record.settledBy != nil {
+        } else if view.record.settledBy != nil {
             self.init(
                 status: 410, kind: "settled",
                 detail: "A person settled the ticket: the server has processed the request, and its response is not known.",
                 error: .proxyInternalResponse)
-        } else if standing.record.supersededBy != nil {
+        } else if view.record.supersededBy != nil {
             // Not which one: its id is the key to a ticket whose client may be another.
             self.init(
                 status: 410, kind: "superseded",
@@ -152,9 +152,9 @@ extension Problem {
                 status: 410, kind: state.rawValue, detail: "The ticket is \(state.rawValue) and has no response.",
                 error: .destinationUnavailable)
         }
-        entry = standing.record.id
-        phase = standing.record.lastFailure?.phase
-        evidence = standing.record.lastFailure?.evidence
-        recall(standing.record.counts)
+        entry = view.record.id
+        phase = view.record.lastFailure?.phase
+        evidence = view.record.lastFailure?.evidence
+        recall(view.record.counts)
     }
 }

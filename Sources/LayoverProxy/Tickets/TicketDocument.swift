@@ -7,22 +7,22 @@ import NIOCore
 /// A ticket as its client is shown it, in JSON.
 struct TicketDocument {
     let id: EntryID
-    /// The standing of the ticket. Nil: no more is known than that the ticket was accepted.
-    var standing: TicketStanding?
+    /// The ticket as its client sees it. Nil: no more is known than that the ticket was accepted.
+    var view: TicketView?
     var response: StoredResponse?
     /// Nanoseconds since 1970 of a time since boot.
     let wallNanoseconds: (Timestamp) -> Int64
 
     var json: String {
-        let record = standing?.record
+        let record = view?.record
         var members: [(String, String)] = [
             ("id", quoted(id.description)),
             ("state", quoted((record?.state ?? .waiting).rawValue)),
-            ("waitingFor", standing?.waitingFor.map { quoted($0.rawValue) } ?? "null"),
+            ("waitingFor", view?.waitingFor.map { quoted($0.rawValue) } ?? "null"),
             ("why", record?.why.map { quoted($0.rawValue) } ?? "null"),
             ("attempts", String(record?.counts.all ?? 0)),
             ("createdAt", time(record?.createdAt)),
-            ("nextAttemptAt", time(standing?.nextAttemptAt)),
+            ("nextAttemptAt", time(view?.nextAttemptAt)),
             ("expiresAt", time(record?.expiresAt)),
             ("lastFailure", failure(record?.lastFailure)),
             ("response", responseJSON),

@@ -6,7 +6,7 @@ struct TicketLook: Sendable {
     enum Result: Sendable {
         case unknown
         case failed(StoreFailure)
-        case found(TicketStanding, StoredResponse?, isSaved: Bool)
+        case found(TicketView, StoredResponse?, isSaved: Bool)
     }
 
     let engine: Engine
@@ -14,13 +14,13 @@ struct TicketLook: Sendable {
 
     func look() async -> Result {
         do throws(StoreFailure) {
-            guard let standing = try await engine.ticket(id) else { return .unknown }
+            guard let view = try await engine.ticket(id) else { return .unknown }
             // The ticket's end may be on its way to the disk, and then so is its response.
             let isSaved =
-                standing.record.state.isFinal ? await engine.waitUntilSaved(id) : await engine.isSaved(id)
+                view.record.state.isFinal ? await engine.waitUntilSaved(id) : await engine.isSaved(id)
             var response: StoredResponse?
-            if standing.record.state == .delivered, isSaved { response = try await engine.store?.response(of: id) }
-            return .found(standing, response, isSaved: isSaved)
+            if view.record.state == .delivered, isSaved { response = try await engine.store?.response(of: id) }
+            return .found(view, response, isSaved: isSaved)
         } catch {
             return .failed(error)
         }
@@ -32,9 +32,9 @@ extension TicketDocument {
     static func acceptedBefore(
         _ id: EntryID, _ result: TicketLook.Result, wall: @escaping (Timestamp) -> Int64
     ) -> TicketDocument {
-        var document = TicketDocument(id: id, standing: nil, wallNanoseconds: wall)
-        if case .found(let standing, let stored, _) = result {
-            document.standing = standing
+        var document = TicketDocument(id: id, view: nil, wallNanoseconds: wall)
+        if case .found(let view, let stored, _) = result {
+            document.view = view
             document.response = stored
         }
         return document

@@ -3,7 +3,7 @@ import LayoverEngine
 import LayoverHTTP
 import NIOCore
 
-/// The requests of a client about its ticket: its standing, its response, or its end.
+/// The requests of a client about its ticket: its state, its response, or its end.
 ///
 /// Confined to its loop. `@unchecked Sendable`: what is awaited elsewhere comes back there.
 final class TicketResource: ConnectionTask, @unchecked Sendable {
@@ -29,7 +29,7 @@ final class TicketResource: ConnectionTask, @unchecked Sendable {
 
     func begin() {
         switch question.ask {
-        case .standing(let wait): wait == .zero ? look(isLast: true) : waitUp(for: wait)
+        case .state(let wait): wait == .zero ? look(isLast: true) : waitUp(for: wait)
         case .response: fetchResponse()
         case .drop: drop()
         }
@@ -78,22 +78,22 @@ final class TicketResource: ConnectionTask, @unchecked Sendable {
         switch result {
         case .unknown: answer(unknown)
         case .failed(let failure): answer(OwnResponse(Problem(reading: failure), identity: loop.configuration.identity))
-        case .found(let standing, let response, let isSaved):
-            let state = standing.record.state
+        case .found(let view, let response, let isSaved):
+            let state = view.record.state
             guard isLast || state == .undecided || state.isFinal && isSaved else { return }
-            let document = TicketDocument(id: question.id, standing: standing, response: response) { [loop] in
+            let document = TicketDocument(id: question.id, view: view, response: response) { [loop] in
                 loop.wall($0)
             }
             self.answer(
                 OwnResponse(
-                    status: 200, fields: [("Content-Type", "application/json")] + retryAfter(standing),
+                    status: 200, fields: [("Content-Type", "application/json")] + retryAfter(view),
                     body: document.json))
         }
     }
 
-    private func retryAfter(_ standing: TicketStanding) -> [(name: String, value: String)] {
-        guard !standing.record.state.isFinal else { return [] }
-        return [("Retry-After", String(loop.secondsUntil(standing.nextAttemptAt)))]
+    private func retryAfter(_ view: TicketView) -> [(name: String, value: String)] {
+        guard !view.record.state.isFinal else { return [] }
+        return [("Retry-After", String(loop.secondsUntil(view.nextAttemptAt)))]
     }
 
     private var unknown: OwnResponse {
@@ -113,17 +113,17 @@ final class TicketResource: ConnectionTask, @unchecked Sendable {
 
     private func send(_ result: TicketLook.Result) {
         guard !isDone, let connection else { return }
-        guard case .found(let standing, let stored, let isSaved) = result else { return looked(result, isLast: true) }
+        guard case .found(let view, let stored, let isSaved) = result else { return looked(result, isLast: true) }
         guard let stored, !stored.isBodyLost else {
             return answer(
                 OwnResponse(
                     Problem(
-                        noResponseOf: standing, isSaved: isSaved, isBodyLost: stored != nil,
-                        seconds: loop.secondsUntil(standing.nextAttemptAt)),
+                        noResponseOf: view, isSaved: isSaved, isBodyLost: stored != nil,
+                        seconds: loop.secondsUntil(view.nextAttemptAt)),
                     identity: loop.configuration.identity))
         }
         isDone = true
-        client.addresses = RouteAddresses(of: standing.record, loop.configuration.routes, ownBase: ownBase)
+        client.addresses = RouteAddresses(of: view.record, loop.configuration.routes, ownBase: ownBase)
         connection.responds(stored.status, from: .layover)
         sending = StoredBodySending(
             stored, loop: loop, connection: connection, client: client, keepsAlive: !isReceivingRequest)
@@ -193,8 +193,8 @@ final class TicketResource: ConnectionTask, @unchecked Sendable {
 /// A client's question about a ticket.
 struct TicketQuestion {
     enum Ask: Equatable {
-        /// The standing of the ticket, now or once it is final or undecided, but after so long at most.
-        case standing(wait: Duration)
+        /// The state of the ticket, now or once it is final or undecided, but after so long at most.
+        case state(wait: Duration)
         case response
         case drop
     }

@@ -55,10 +55,10 @@ extension ClientRecipient {
             head.writeStaticString("\r\n")
         }
         let far = TunnelRelay(deadPeer: attempt.request.timeouts.deadPeer)
-        let isStanding =
+        let isOpen =
             (try? channel.pipeline.syncOperations.addHandler(far)) != nil
             && connection.becomeTunnel(to: exchange.request.origin, by: far, channel, head: head, rest: rest)
-        exchange.ended(as: isStanding ? .delivered : .failed)
+        exchange.ended(as: isOpen ? .delivered : .failed)
     }
 
     /// Asks the origin for another protocol.
@@ -97,7 +97,7 @@ extension ClientRecipient {
         connection.responds(head.status, from: .origin)
         var out = facts.addresses?.rewriting(head.bytes) ?? head.bytes
         writeOwnFields(after: head, of: exchange, into: &out)
-        let isStanding = connection.becomeTunnel(to: exchange.request.origin, by: far, channel, head: out, rest: rest)
-        exchange.ended(as: isStanding ? .delivered : .failed)
+        let isOpen = connection.becomeTunnel(to: exchange.request.origin, by: far, channel, head: out, rest: rest)
+        exchange.ended(as: isOpen ? .delivered : .failed)
     }
 }

@@ -119,15 +119,15 @@ struct UndecidedTests {
         ("maybeApplied", [.force, .cancel, .settle]), ("delivered", []), ("cancelled", []), ("expired", []), ("failed", []),
     ]
 
-    private mutating func entry(_ standing: String) -> EntryID {
-        if let reason = UndecidedReason(rawValue: standing) { return asking(reason) }
+    private mutating func entry(_ name: String) -> EntryID {
+        if let reason = UndecidedReason(rawValue: name) { return asking(reason) }
         let id = bench.parked(.reset, policy: .fixture { $0.holdMax = .seconds(60) })
-        switch standing {
+        switch name {
         case "attempting": _ = bench.command(.retry, id)
         case "held": _ = bench.command(.hold, id)
         case "cancelled": _ = bench.command(.cancel, id)
         case "expired": _ = bench.wait(.seconds(1)) + bench.fail(id, delay: .seconds(70)) + bench.wait(.seconds(60))
-        case "delivered", "failed": _ = bench.end(id, as: EntryState(rawValue: standing) ?? .failed)
+        case "delivered", "failed": _ = bench.end(id, as: EntryState(rawValue: name) ?? .failed)
         default: break
         }
         return id
@@ -135,15 +135,15 @@ struct UndecidedTests {
 
     @Test(arguments: EntryCommand.allCases)
     mutating func commandIsAllowedInTheStatesOfTheContract(command: EntryCommand) {
-        for (standing, allowed) in Self.allowed {
+        for (name, allowed) in Self.allowed {
             bench = PendingBench()
-            let id = entry(standing)
-            #expect(Set(bench.entry(id)?.actions ?? []) == allowed, "\(standing)")
+            let id = entry(name)
+            #expect(Set(bench.entry(id)?.actions ?? []) == allowed, "\(name)")
             let before = bench.entry(id)?.revision
             let (result, actions) = bench.command(command, id, acknowledgement: Self.risk)
-            #expect(result == (allowed.contains(command) ? .done : .conflict), "\(standing)")
-            if result == .conflict { #expect(actions == [] && bench.entry(id)?.revision == before, "\(standing)") }
-            if result == .done { #expect(bench.entry(id)?.revision != before, "\(standing)") }
+            #expect(result == (allowed.contains(command) ? .done : .conflict), "\(name)")
+            if result == .conflict { #expect(actions == [] && bench.entry(id)?.revision == before, "\(name)") }
+            if result == .done { #expect(bench.entry(id)?.revision != before, "\(name)") }
         }
     }
 }

@@ -21,7 +21,7 @@ extension EndToEnd {
         }
 
         /// The deadline is one lifetime after the acceptance, whatever the clock did in between.
-        private func expectSaneDeadline(_ view: TicketView) throws {
+        private func expectSaneDeadline(_ view: ShownTicket) throws {
             let span = try date(view.expiresAt).timeIntervalSince(date(view.createdAt))
             #expect(abs(span - Self.lifetime) < 5, "\(view)")
         }

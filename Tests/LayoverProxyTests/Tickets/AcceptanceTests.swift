@@ -42,10 +42,10 @@ struct AcceptanceTests {
             proxy.clock.advance(by: .seconds(3))
             let answer = try await proxy.answer(to: .submission("/", "Prefer: respond-async, wait=0"))
             let id = try #require(answer.ticket)
-            let standing = try await proxy.ticket(id)
+            let document = try await proxy.ticket(id)
             for name in ["createdAt", "expiresAt"] {
                 #expect(answer.member(name)?.hasSuffix("Z") == true)
-                #expect(answer.member(name) == standing.member(name))
+                #expect(answer.member(name) == document.member(name))
             }
             #expect(answer.member("createdAt") != answer.member("expiresAt"))
             #expect(answer.member("state") == "waiting")

@@ -76,9 +76,9 @@ struct CompressedAnswerTests {
     func unreadableParentResponseMakesTheTicketUndecided(coding: String, answer: String, why: String) async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let child = try await Self.child(of: proxy, coding: coding, answer: Self.bytes(answer))
-            let standing = try await proxy.until(child, is: .undecided)
-            #expect(standing.member("why") == "rejected")
-            #expect(standing.member("message")?.contains(why) == true, "\(standing.body)")
+            let document = try await proxy.until(child, is: .undecided)
+            #expect(document.member("why") == "rejected")
+            #expect(document.member("message")?.contains(why) == true, "\(document.body)")
             try await proxy.expectAttempts(1)
         }
     }

@@ -26,8 +26,8 @@ struct LostBodyTests {
     }
 
     private func expectRejected(_ id: EntryID, _ proxy: TestProxy, _ text: String) async throws {
-        let standing = try await proxy.until(id, is: .undecided)
-        #expect(standing.member("why") == "rejected")
+        let document = try await proxy.until(id, is: .undecided)
+        #expect(document.member("why") == "rejected")
         try await proxy.expectAttempts(1)
         let failure = await proxy.engine.entry(id)?.lastFailure
         #expect(failure?.evidence == .neverSent)
@@ -80,8 +80,8 @@ struct LostBodyTests {
             attempt.readBody()
             try await attempt.seen.wait("the end of the body") { $0.sendingEnd == .brokenOff }
             attempt.fail(.httpRequestError, phase: .sending, evidence: .maybeApplied)
-            let standing = try await proxy.until(id, is: method == "PUT" ? .waiting : .undecided)
-            #expect(standing.member("why") == (method == "PUT" ? "null" : "maybeApplied"))
+            let document = try await proxy.until(id, is: method == "PUT" ? .waiting : .undecided)
+            #expect(document.member("why") == (method == "PUT" ? "null" : "maybeApplied"))
             let failure = await proxy.engine.entry(id)?.lastFailure
             #expect(failure?.message == "The file of the request body could not be read completely.")
         }

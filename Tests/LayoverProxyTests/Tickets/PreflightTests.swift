@@ -80,9 +80,9 @@ struct PreflightTests {
             let question = try await proxy.nextAttempt()
             question.beginSending()
             question.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
-            let standing = try await proxy.until(id, is: .waiting)
-            #expect(standing.body.contains(#""evidence":"neverSent""#))
-            #expect(standing.member("attempts") == "1")
+            let document = try await proxy.until(id, is: .waiting)
+            #expect(document.body.contains(#""evidence":"neverSent""#))
+            #expect(document.member("attempts") == "1")
         }
     }
 

@@ -25,10 +25,10 @@ struct SettledTests {
     }
 
     private static func expectSettled(_ id: EntryID, _ proxy: TestProxy) async throws {
-        let standing = try await proxy.ticket(id)
-        #expect(standing.member("state") == "delivered")
-        #expect(standing.body.contains("\"response\":null,\"settledBy\":{\"who\":\"admin\",\"from\":\"127.0.0.1:5\",\"at\":\""))
-        #expect(standing.body.contains("\"note\":\"in the books\",\"status\":201}}"))
+        let document = try await proxy.ticket(id)
+        #expect(document.member("state") == "delivered")
+        #expect(document.body.contains("\"response\":null,\"settledBy\":{\"who\":\"admin\",\"from\":\"127.0.0.1:5\",\"at\":\""))
+        #expect(document.body.contains("\"note\":\"in the books\",\"status\":201}}"))
         let response = try await proxy.response(id)
         #expect(response.status == 410)
         #expect(response.member("kind") == "settled")
@@ -86,10 +86,10 @@ struct SettledTests {
             let child = try await proxy.accept("/next/~ticket.\(parent).json.id~")
             let other = try await proxy.accept("/other", "Layover-After: \(parent)")
             await Self.settle(parent, proxy)
-            let standing = try await proxy.until(child, is: .undecided)
-            #expect(standing.member("why") == "rejected")
+            let document = try await proxy.until(child, is: .undecided)
+            #expect(document.member("why") == "rejected")
             #expect(
-                standing.body.contains(
+                document.body.contains(
                     "Ticket \(parent) was settled by a person, so its response is not known and provides no values."))
             try await proxy.nextAttempt("that of the child without tokens").answerWell()
             _ = try await proxy.until(other, is: .delivered)

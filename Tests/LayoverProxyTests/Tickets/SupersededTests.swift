@@ -16,13 +16,13 @@ struct SupersededTests {
     }
 
     private static func expectSuperseded(_ old: EntryID, by new: EntryID, _ proxy: TestProxy) async throws {
-        let standing = try await proxy.ticket(old)
-        #expect(standing.member("state") == "cancelled")
+        let document = try await proxy.ticket(old)
+        #expect(document.member("state") == "cancelled")
         let answer = try await proxy.response(old)
         #expect(answer.status == 410)
         #expect(answer.member("kind") == "superseded")
         // The id gives access to the newer ticket, which may belong to another client.
-        #expect(!standing.body.contains(new.description) && !answer.body.contains(new.description))
+        #expect(!document.body.contains(new.description) && !answer.body.contains(new.description))
     }
 
     @Test func supersededClientIsNotGivenTheIDOfTheTicket() async throws {

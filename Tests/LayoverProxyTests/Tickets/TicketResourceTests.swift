@@ -6,7 +6,7 @@ import Testing
 
 @testable import LayoverProxy
 
-/// The ticket as its client asks for it: standing, waiting for it, and dropping it.
+/// The ticket as its client asks for it: state, waiting for it, and dropping it.
 struct TicketResourceTests {
     @Test func aTicketIsShownInEachState() async throws {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
@@ -338,9 +338,9 @@ struct TicketResourceTests {
             #expect(try await proxy.drop(id).status == 204)
             try await eventually("an empty folder") { tickets.files.isEmpty }
             #expect(try await proxy.response(id).status == 410)
-            let standing = try await proxy.ticket(id)
-            #expect(standing.member("state") == "delivered")
-            #expect(standing.member("response") == "null")
+            let document = try await proxy.ticket(id)
+            #expect(document.member("state") == "delivered")
+            #expect(document.member("response") == "null")
         }
     }
 

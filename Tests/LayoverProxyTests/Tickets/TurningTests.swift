@@ -47,10 +47,10 @@ struct TurningTests {
             #expect(answer.ticket == entry.id, "the entry keeps its id")
             #expect(answer.member("attempts") == "1")
             #expect(answer.body.contains(#""evidence":"neverSent""#))
-            let standing = try await proxy.ticket(entry.id)
+            let document = try await proxy.ticket(entry.id)
             for name in ["createdAt", "expiresAt"] {
                 #expect(answer.member(name)?.hasSuffix("Z") == true)
-                #expect(answer.member(name) == standing.member(name))
+                #expect(answer.member(name) == document.member(name))
             }
             #expect(try await tickets.record(of: entry.id)?.counts.all == 1)
             try await client.send(.own("GET", TicketAddress.path(of: entry.id)))
@@ -107,8 +107,8 @@ struct TurningTests {
             #expect(try await proxy.ticket(id).member("state") == "attempting")
             #expect(try await tickets.record(of: id)?.state == .attempting, "a crash must find it so")
             attempt.respond(200, ["Content-Length: 4", "X-From: origin"], body: "done")
-            let standing = try await proxy.until(id, is: .delivered)
-            #expect(standing.body.contains(#""X-From":"origin""#))
+            let document = try await proxy.until(id, is: .delivered)
+            #expect(document.body.contains(#""X-From":"origin""#))
             #expect(try await proxy.response(id).body == "done")
             try await proxy.expectAttempts(1)
         }

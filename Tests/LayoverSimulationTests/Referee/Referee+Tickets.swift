@@ -218,7 +218,7 @@ extension Referee {
         guard !truth.order.after.isEmpty, attempt.isOfTicket else { return }
         simulation.count("children")
         for parent in truth.order.after where !truth.excusedParents.contains(parent.number) {
-            let state = standing(of: parent)
+            let state = lastState(of: parent)
             if state != .delivered || !parent.hasHead && !parent.isSettled {
                 breach(
                     "childrenFollowTheirParents",
@@ -227,7 +227,7 @@ extension Referee {
         }
     }
 
-    private func standing(of truth: RequestTruth) -> EntryState? {
+    private func lastState(of truth: RequestTruth) -> EntryState? {
         guard let id = truth.ticket else { return nil }
         let pending = simulation.engine.assumeIsolated { $0.pending }
         return pending.entry(id, now: simulation.time.now())?.state ?? simulation.rows[id]?.record.state
@@ -237,7 +237,7 @@ extension Referee {
     func excuseParents(of entry: Entry) {
         guard entry.why == .parentFailed || entry.why == .maybeApplied, let truth = simulation.truth(of: entry) else { return }
         for parent in truth.order.after {
-            if let state = standing(of: parent), state.isFinal, state != .delivered {
+            if let state = lastState(of: parent), state.isFinal, state != .delivered {
                 truth.excusedParents.insert(parent.number)
             }
         }

@@ -64,7 +64,7 @@ struct CrashClient: Sendable {
         try connection.send(
             "GET /.layover/tickets/\(ticket) HTTP/1.1\r\nHost: 127.0.0.1:\(ports.proxy)\r\nPrefer: wait=1\r\nConnection: close\r\n\r\n")
         let answer = try PlainResponse(connection.receiveAll())
-        let view = try? TicketView(answer.body)
+        let view = try? ShownTicket(answer.body)
         ledger.change(id) { fate in
             if answer.status != 200 { fate.otherStatuses.append(answer.status) }
             // Asked with a wait, it says an end only once that is on disk.

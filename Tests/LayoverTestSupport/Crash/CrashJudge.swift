@@ -4,7 +4,7 @@ import Foundation
 struct CrashJudge {
     let fates: [CrashLedger.Fate]
     var breaches: [String] = []
-    private var tickets: [String: TicketView] = [:]
+    private var tickets: [String: ShownTicket] = [:]
     /// Where in the log of the origin the heads of a request stand.
     private var heads: [String: [Int]] = [:]
     /// Where its first whole response began.

@@ -13,7 +13,7 @@ package final class CrashLedger: Sendable {
         /// The rounds in which it was refused with a 503. It may be asked again in a later round than its first.
         package var refusedRounds: [Int] = []
         /// The first final document of the ticket.
-        package var firstEnd: TicketView?
+        package var firstEnd: ShownTicket?
         /// Why a person was asked, each time.
         package var asked: [String] = []
 

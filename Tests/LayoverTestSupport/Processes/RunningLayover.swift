@@ -209,11 +209,11 @@ extension RunningLayover {
 /// Tickets as their clients reach them.
 extension RunningLayover {
     /// How a ticket stands; with `wait` (seconds) it may take until it is final or undecided.
-    package func ticket(_ id: String, wait: Int = 0) async throws -> TicketView {
+    package func ticket(_ id: String, wait: Int = 0) async throws -> ShownTicket {
         let preference = wait > 0 ? "Prefer: wait=\(wait)\r\n" : ""
         let answer = try await exchange("GET /.layover/tickets/\(id) HTTP/1.1\r\n\(own)\(preference)\r\n")
         guard answer.status == 200 else { throw ProcessError("Ticket \(id): \(answer.status) \(answer.text)") }
-        return try TicketView(answer.body)
+        return try ShownTicket(answer.body)
     }
 
     /// The response that a ticket brought.
@@ -263,7 +263,7 @@ extension PlainResponse {
 }
 
 /// A ticket as its own address shows it, as far as the tests look at it.
-package struct TicketView: Sendable, Equatable, Codable {
+package struct ShownTicket: Sendable, Equatable, Codable {
     package struct Response: Sendable, Equatable, Codable {
         package var status: Int
     }
@@ -281,12 +281,12 @@ package struct TicketView: Sendable, Equatable, Codable {
     package var isFinal: Bool { ["delivered", "cancelled", "expired", "failed"].contains(state) }
 
     /// Dates are read from two clocks at each look, so they may differ by a millisecond.
-    package func isSameEnd(as other: TicketView) -> Bool {
+    package func isSameEnd(as other: ShownTicket) -> Bool {
         id == other.id && state == other.state && why == other.why && attempts == other.attempts
             && response == other.response
     }
 
     package init(_ json: Data) throws {
-        self = try JSONDecoder().decode(TicketView.self, from: json)
+        self = try JSONDecoder().decode(ShownTicket.self, from: json)
     }
 }

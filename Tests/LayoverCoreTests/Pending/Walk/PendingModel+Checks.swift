@@ -5,12 +5,12 @@ import Testing
 /// What is looked at after each step.
 extension PendingModel {
     mutating func check(_ set: PendingSet, started: [Origin: Bool], _ place: Comment) {
-        let live = standing.filter { [.waiting, .attempting, .responding].contains($0.value) }
+        let live = states.filter { [.waiting, .attempting, .responding].contains($0.value) }
         #expect(Set(set.entries.keys) == Set(live.keys), place)
         var counts = Dictionary(uniqueKeysWithValues: EntryState.live.map { ($0, 0) })
         stopped = []
         for entry in set.entries.values {
-            let isUnderWay = standing[entry.id] != .waiting
+            let isUnderWay = states[entry.id] != .waiting
             #expect((entry.state == .attempting) == isUnderWay && !entry.state.isFinal, place)
             #expect((entry.why != nil) == (entry.state == .undecided), place)
             #expect(entry.revision >= revisions[entry.id] ?? 1, place)
@@ -58,7 +58,7 @@ extension PendingModel {
             #expect(set.entries.memberCount(of: line.id) == naming.count, place)
         }
         for entry in set.entries.values {
-            switch (standing[entry.id], entry.why) {
+            switch (states[entry.id], entry.why) {
             case (.responding, _):
                 #expect(entry.incident == nil, "a member for no reason: \(place)")
             case (.waiting, .maybeApplied):

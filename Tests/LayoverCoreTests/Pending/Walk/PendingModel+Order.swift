@@ -8,14 +8,14 @@ extension PendingModel {
         #expect(!beingStored.contains(id), "started on its way to the disk: \(place)")
         for parent in parents[id] ?? [] where !delivered.contains(parent) {
             // The word of a person is about a parent that is lost, not about one that is still to come.
-            #expect(standing[parent] == .ended, "a child before its parent: \(place)")
+            #expect(states[parent] == .ended, "a child before its parent: \(place)")
             #expect(wasReleased.contains(id), "a child without its parent: \(place)")
         }
         guard let lane = lanes[id] else { return }
         for (other, otherLane) in lanes where otherLane == lane && other != id {
-            let isUnderWay = standing[other] == .attempting || standing[other] == .responding
+            let isUnderWay = states[other] == .attempting || states[other] == .responding
             #expect(!isUnderWay, "two of a lane at once: \(place)")
-            guard standing[other] == .waiting, sequences[other] ?? 0 < sequences[id] ?? 0 else { continue }
+            guard states[other] == .waiting, sequences[other] ?? 0 < sequences[id] ?? 0 else { continue }
             let entry = set.entries[other]
             let isSkipped = entry?.state == .undecided && entry?.policy.undecidedInLane == .skip
             #expect(isSkipped, "overtaken in its lane: \(place)")

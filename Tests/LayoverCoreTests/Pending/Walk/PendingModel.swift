@@ -4,12 +4,12 @@ import Testing
 
 /// What a pending set must have told so far, kept apart from it: the checks of the random walk.
 struct PendingModel {
-    enum Standing: Equatable {
+    enum State: Equatable {
         /// `waiting` is also whoever is held or undecided.
         case offered, waiting, attempting, responding, ended
     }
 
-    var standing: [EntryID: Standing] = [:]
+    var states: [EntryID: State] = [:]
     var origins: [EntryID: Origin] = [:]
     var revisions: [EntryID: Int] = [:]
     var notices: [Origin: OriginNotice] = [:]
@@ -39,12 +39,12 @@ struct PendingModel {
     /// Who was offered a ticket, and has not said yet what became of it.
     var offered: Set<EntryID> = []
 
-    func all(_ wanted: Standing) -> [EntryID] {
-        standing.filter { $0.value == wanted }.keys.sorted { ($0.high, $0.low) < ($1.high, $1.low) }
+    func all(_ wanted: State) -> [EntryID] {
+        states.filter { $0.value == wanted }.keys.sorted { ($0.high, $0.low) < ($1.high, $1.low) }
     }
 
     mutating func offered(_ id: EntryID, origin: Origin, isExposed: Bool) {
-        standing[id] = .offered
+        states[id] = .offered
         origins[id] = origin
         if isExposed { exposed.insert(id) }
         meant = [id]
@@ -59,7 +59,7 @@ struct PendingModel {
             switch action {
             case .start(let id, let trigger):
                 check(start: id, by: trigger, in: set, place)
-                standing[id] = .attempting
+                states[id] = .attempting
                 abandoned.remove(id)
                 if let origin = origins[id] {
                     let isReplay = trigger != .arrival || tickets.contains(id)
@@ -67,28 +67,28 @@ struct PendingModel {
                 }
             case .end(let id, _):
                 // The report of its end came before, but for one that was never let in.
-                #expect(standing[id] == .ended || standing[id] == .offered, "ended: \(place)")
-                standing[id] = .ended
+                #expect(states[id] == .ended || states[id] == .offered, "ended: \(place)")
+                states[id] = .ended
             case .offerTicket(let id):
-                #expect(standing[id] != nil && standing[id] != .ended, "offered a ticket: \(place)")
+                #expect(states[id] != nil && states[id] != .ended, "offered a ticket: \(place)")
                 #expect(!tickets.contains(id) && offered.insert(id).inserted, "offered twice: \(place)")
             case .refuse(let id, _, _):
-                #expect(standing[id] == .offered, "refused: \(place)")
-                standing[id] = .ended
+                #expect(states[id] == .offered, "refused: \(place)")
+                states[id] = .ended
             case .abortAttempt(let id, let isCommanded):
-                let isUnderWay = standing[id] == .attempting || standing[id] == .responding
-                #expect(isCommanded ? isUnderWay : tickets.contains(id) && standing[id] == .responding, place)
+                let isUnderWay = states[id] == .attempting || states[id] == .responding
+                #expect(isCommanded ? isUnderWay : tickets.contains(id) && states[id] == .responding, place)
             case .abandonConnecting(let id):
-                #expect(standing[id] == .attempting || standing[id] == .responding, "abandoned: \(place)")
+                #expect(states[id] == .attempting || states[id] == .responding, "abandoned: \(place)")
                 abandoned.insert(id)
             case .lookForOthers(let id):
-                #expect(standing[id] == .attempting || standing[id] == .responding, "others looked for: \(place)")
+                #expect(states[id] == .attempting || states[id] == .responding, "others looked for: \(place)")
             case .dropResponse(let id):
-                #expect(standing[id] == .waiting, "an answer was dropped: \(place)")
+                #expect(states[id] == .waiting, "an answer was dropped: \(place)")
             case .deliverResponse(let id, _):
                 // One that never joined is done; a replay is under way until its response is delivered.
-                #expect(standing[id] == .offered || standing[id] == .waiting, "delivered: \(place)")
-                standing[id] = standing[id] == .offered ? .ended : .responding
+                #expect(states[id] == .offered || states[id] == .waiting, "delivered: \(place)")
+                states[id] = states[id] == .offered ? .ended : .responding
             // The walk has its entries find their routes one by one, without a table.
             case .reroute: Issue.record("rerouted: \(place)")
             case .incident(let kind, let incident):
@@ -107,7 +107,7 @@ struct PendingModel {
     }
 
     private func check(start id: EntryID, by trigger: AttemptTrigger, in set: PendingSet, _ place: Comment) {
-        #expect(standing[id] == .waiting, "started: \(place)")
+        #expect(states[id] == .waiting, "started: \(place)")
         checkOrder(start: id, in: set, place)
         #expect(!isDraining && set.mode != .offline, "started though nothing may: \(place)")
         #expect(!stopped.contains(id) || meant.contains(id), "started unasked: \(place)")
@@ -120,11 +120,11 @@ struct PendingModel {
     private mutating func reported(_ kind: EntryEventKind, _ id: EntryID, _ place: Comment) {
         switch kind {
         case .parked:
-            #expect(standing[id] == .offered, "parked: \(place)")
-            standing[id] = .waiting
+            #expect(states[id] == .offered, "parked: \(place)")
+            states[id] = .waiting
         case .ended:
-            #expect([.waiting, .attempting, .responding].contains(standing[id]), "ended twice: \(place)")
-            standing[id] = .ended
+            #expect([.waiting, .attempting, .responding].contains(states[id]), "ended twice: \(place)")
+            states[id] = .ended
             endedOrder(id)
         case .attempted, .changed:
             break

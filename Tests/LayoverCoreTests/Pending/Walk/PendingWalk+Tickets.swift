@@ -64,7 +64,7 @@ extension PendingWalk {
         }
         take(set.handle(StartRecordRefused(), now: now, using: &generator))
         guard chance(90) else { return }
-        model.standing[id] = .waiting
+        model.states[id] = .waiting
         model.wasForced.remove(id)
         take(
             set.handle(
@@ -100,7 +100,7 @@ extension PendingWalk {
         guard let id = live.randomElement(using: &generator) else { return }
         if chance(50) {
             let lane: String? = chance(40) ? nil : chance(50) ? "one" : "two"
-            let isUnderWay = model.standing[id] != .waiting
+            let isUnderWay = model.states[id] != .waiting
             let before = model.lanes[id]
             if !isUnderWay { model.lanes[id] = lane }
             let (result, actions) = set.patched(id, EntryPatch(lane: lane), now: now)

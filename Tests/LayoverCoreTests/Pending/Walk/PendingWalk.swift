@@ -136,7 +136,7 @@ struct PendingWalk {
         switch Int.random(in: 0..<10, using: &generator) {
         case ..<4: fail(id)
         case ..<8:
-            model.standing[id] = .responding
+            model.states[id] = .responding
             take(set.handle(AttemptAnswered(id, tally(id)), now: now, using: &generator))
         default: end(id)
         }
@@ -146,7 +146,7 @@ struct PendingWalk {
         let cutOff = Failure.fixture(.proxyInternalError, phase: .connecting)
         let isCutOff = model.abandoned.contains(id) && chance(70)
         let failure = isCutOff ? cutOff : randomFailure()
-        model.standing[id] = .waiting
+        model.states[id] = .waiting
         model.wasForced.remove(id)
         let parking =
             isCutOff
@@ -158,7 +158,7 @@ struct PendingWalk {
     private mutating func end(_ id: EntryID) {
         model.wasForced.remove(id)
         let state =
-            model.standing[id] == .responding && chance(80)
+            model.states[id] == .responding && chance(80)
             ? .delivered : [EntryState.delivered, .failed, .cancelled].randomElement(using: &generator) ?? .delivered
         let failure = state == .delivered || chance(30) ? nil : randomFailure()
         if state == .delivered { model.delivered.insert(id) }
@@ -285,7 +285,7 @@ struct PendingWalk {
         for _ in 0..<2_000 where set.count > 0 {
             for id in model.all(.attempting) + model.all(.responding) {
                 if model.tickets.contains(id) { take(set.handle(StoreRecovered(), now: now, using: &generator)) }
-                model.standing[id] = .responding
+                model.states[id] = .responding
                 take(set.handle(AttemptAnswered(id, tally(id)), now: now, using: &generator))
                 model.delivered.insert(id)
                 take(set.handle(ExchangeEnded(id, as: .delivered, tally(id)), now: now, using: &generator))

@@ -1,16 +1,16 @@
 import LayoverCore
 
 /// The state of an entry in words: what it waits for and until when, or how it ended.
-struct StandingText {
+struct PresentStateText {
     let entry: Entry
     let reachability: ReachabilityView
     let view: EntryView
 
     private var wall: WallTime { view.wall }
 
-    var text: String { sentences(standing, resumption) }
+    var text: String { sentences(state, resumption) }
 
-    private var standing: String {
+    private var state: String {
         switch entry.state {
         case .waiting: sentences(waiting, deadline)
         case .attempting where entry.isUnattended: unattended
