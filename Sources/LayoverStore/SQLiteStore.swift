@@ -56,7 +56,7 @@ package final class SQLiteStore: PendingStore {
         writer.hand(.removeEnded(before: before, limit: limit, done: done))
     }
 
-    package var isUncertain: Bool { writer.health.lastFailure?.mayBeKept == true }
+    package var isUncertain: Bool { writer.health.lastFailure?.mayBeStored == true }
 
     package var condition: StoreCondition {
         StoreCondition(

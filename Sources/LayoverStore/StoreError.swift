@@ -57,9 +57,9 @@ extension StoreError {
     ///
     /// SQLite knows a full disk only by `ENOSPC` of a write, and calls everything else an I/O error: a quota, an
     /// index of its log that cannot grow, a file system that went read-only. So the disk itself is asked too.
-    func failure(in folder: String, mayBeKept: Bool = false) -> StoreFailure {
+    func failure(in folder: String, mayBeStored: Bool = false) -> StoreFailure {
         let kind = kind(disk: DiskState(of: folder))
-        return StoreFailure(kind, "\(Self.sentence(kind)) (SQLite \(code): \(text))", mayBeKept: mayBeKept)
+        return StoreFailure(kind, "\(Self.sentence(kind)) (SQLite \(code): \(text))", mayBeStored: mayBeStored)
     }
 
     func kind(disk: DiskState) -> StoreFailure.Kind {

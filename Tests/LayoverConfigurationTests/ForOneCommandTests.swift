@@ -15,7 +15,7 @@ struct ForOneCommandTests {
         #expect(settings.proxy.listen == .tcp(host: "127.0.0.1", port: 0))
         #expect(settings.admin.listen == .tcp(host: "127.0.0.1", port: 0))
         #expect(settings.admin.token == nil && settings.proxy.publicURL == nil)
-        #expect(settings.store.folder == "/tmp/own" && settings.store.spoolFolder == "/tmp/own/spool" && !settings.store.isKept)
+        #expect(settings.store.folder == "/tmp/own" && settings.store.spoolFolder == "/tmp/own/spool" && !settings.store.isOnDisk)
         #expect(settings.log.access == .off && settings.timeouts.drain == .zero)
     }
 

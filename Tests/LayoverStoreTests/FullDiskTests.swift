@@ -41,7 +41,7 @@ struct FullDiskTests {
                 }
             }
             #expect(refusal?.kind == .full)
-            #expect(refusal?.mayBeKept == false)
+            #expect(refusal?.mayBeStored == false)
             #expect(store.condition.failure?.kind == .full)
             #expect(try store.live().map(\.sequence) == Array(1...accepted))
             // A little space: what takes none goes through in the midst of what takes too much.

@@ -41,8 +41,8 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func aFailedCommitIsAbsentOrUnknown(mayBeKept: Bool) throws {
-        let store = store(MemoryFaults(failures: [2: StoreFailure(.io, "Broken.", mayBeKept: mayBeKept)]))
+    func aFailedCommitIsAbsentOrUnknown(mayBeStored: Bool) throws {
+        let store = store(MemoryFaults(failures: [2: StoreFailure(.io, "Broken.", mayBeStored: mayBeStored)]))
         for number in 1...2 {
             insert(number, in: store)
             agenda.run()
@@ -50,11 +50,11 @@ import Testing
         #expect(told.withLock { $0 } == [1, -2])
         #expect(store.condition.failure?.kind == .io)
         #expect(try store.live().map(\.sequence) == [1])
-        #expect(try self.store().live().map(\.sequence) == (mayBeKept ? [1, 2] : [1]))
+        #expect(try self.store().live().map(\.sequence) == (mayBeStored ? [1, 2] : [1]))
     }
 
     @Test func uncertainChangeIsGoneAfterTheNextCommit() throws {
-        let store = store(MemoryFaults(failures: [1: StoreFailure(.io, "Broken.", mayBeKept: true)]))
+        let store = store(MemoryFaults(failures: [1: StoreFailure(.io, "Broken.", mayBeStored: true)]))
         for number in 1...2 {
             insert(number, in: store)
             agenda.run()

@@ -26,9 +26,9 @@ struct StoreHealthTests {
 
     @Test func commitWithoutChangesProvesNothing() {
         let health = StoreHealth(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        health.note([.failure(StoreFailure(.io, "Bad.", mayBeKept: true))])
+        health.note([.failure(StoreFailure(.io, "Bad.", mayBeStored: true))])
         health.note([.success([])])
-        #expect(health.lastFailure?.mayBeKept == true)
+        #expect(health.lastFailure?.mayBeStored == true)
         health.note([.success([.done])])
         #expect(health.lastFailure == nil)
     }

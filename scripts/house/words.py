@@ -38,6 +38,9 @@ GONE = {
     "ProxyRules": "ProxyConfiguration",
     "TicketStanding": "TicketView",
     "StandingDocument": "PresentStateDocument",
+    "keepsTickets": "storesTickets",
+    "mayBeKept": "mayBeStored",
+    "keepingFailure": "storingFailure",
 }
 
 

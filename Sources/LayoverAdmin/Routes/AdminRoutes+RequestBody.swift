@@ -13,9 +13,9 @@ extension AdminRoutes {
         guard access.isAdmin(request) else { throw AdminProblem.bodyMasked }
         let entry = try await entry(context)
         guard !entry.state.isFinal else { throw AdminProblem.bodyGone }
-        guard let kept = try await keptBody(of: entry) else { throw await problem(entry.id, AdminProblem.bodyOnItsWay) }
-        guard let body = kept.body else { return Response(status: .noContent) }
-        return try await show(body, type: Self.shownFields(kept.fields)) { await problem(entry.id, .bodyNotKept) }
+        guard let captured = try await capturedBody(of: entry) else { throw await problem(entry.id, AdminProblem.bodyOnItsWay) }
+        guard let body = captured.body else { return Response(status: .noContent) }
+        return try await show(body, type: Self.shownFields(captured.fields)) { await problem(entry.id, .bodyNotKept) }
     }
 
     /// The head of the request: method, target and fields.
@@ -23,8 +23,8 @@ extension AdminRoutes {
         try refuseParameters(request)
         let entry = try await entry(context)
         guard !entry.state.isFinal else { throw AdminProblem.bodyGone }
-        guard let kept = try await keptBody(of: entry) else { throw await problem(entry.id, AdminProblem.bodyOnItsWay) }
-        return try json(RequestDocument(entry, fields: kept.fields, view(for: request)))
+        guard let captured = try await capturedBody(of: entry) else { throw await problem(entry.id, AdminProblem.bodyOnItsWay) }
+        return try json(RequestDocument(entry, fields: captured.fields, view(for: request)))
     }
 
     func storedTicketResponse(_ request: Request, _ context: AdminContext) async throws -> Response {
@@ -43,7 +43,7 @@ extension AdminRoutes {
     }
 
     /// From the store for a ticket, from the exchange for any other entry.
-    private func keptBody(of entry: Entry) async throws(AdminProblem) -> HeldBody? {
+    private func capturedBody(of entry: Entry) async throws(AdminProblem) -> HeldBody? {
         if entry.ticket != nil, let store = engine.store, let spool = sources.spool,
             let stored = try await read(entry.id, from: store)
         {

@@ -45,7 +45,7 @@ extension LoadedConfiguration {
         settings.tls.folder = settings.tls.folder ?? settings.store.folder
         settings.store = usual.store
         settings.store.standardFolder = folder
-        settings.store.isKept = false
+        settings.store.isOnDisk = false
         settings.log.level = .warning
         settings.log.access = .off
         settings.timeouts.drain = .zero

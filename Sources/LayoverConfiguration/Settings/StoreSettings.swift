@@ -22,7 +22,7 @@ package struct StoreSettings: Sendable, Hashable {
     package var history = Duration.days(7)
 
     /// Whether there is a store, so that tickets can be accepted. False for the private proxy of one command. No key. Default: true.
-    package var isKept = true
+    package var isOnDisk = true
 
     /// `listedFields`, or the credential fields that are known.
     package var encryptFields: [String] { listedFields ?? CredentialFields.sealedByDefault }

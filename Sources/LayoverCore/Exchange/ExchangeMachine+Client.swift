@@ -61,7 +61,7 @@ extension ExchangeMachine {
         /// Whether the response is here, but for an end that is withheld until the request is sent.
         package var onlyNeedsRequestSent = false
         /// Whether tickets are kept.
-        package var keepsTickets = false
+        package var storesTickets = false
         /// Why the request can be no ticket; nil if it can be one.
         package var adoptionObstacle: AdoptionObstacle?
 
@@ -94,7 +94,7 @@ extension ExchangeMachine {
     }
 
     package mutating func clientLeft(_ departure: Departure) -> DepartureStep {
-        guard phase.isPending, departure.isComplete, adoptsOnLeave(departure.purpose, keepsTickets: departure.keepsTickets) else {
+        guard phase.isPending, departure.isComplete, adoptsOnLeave(departure.purpose, storesTickets: departure.storesTickets) else {
             return leftWithoutTicket(departure)
         }
         // mutant: head-without-body
@@ -150,9 +150,9 @@ extension ExchangeMachine {
     // MARK: Going on as a ticket
 
     /// Whether the request becomes a ticket when its client leaves (policy `clientGone: adopt`), if all of it can be kept.
-    package func adoptsOnLeave(_ purpose: RequestPurpose, keepsTickets: Bool) -> Bool {
+    package func adoptsOnLeave(_ purpose: RequestPurpose, storesTickets: Bool) -> Bool {
         let policy = attempts.policy
-        return policy.clientGone == .adopt && policy.mode != .pass && keepsTickets && purpose == .transfer && resumable == nil
+        return policy.clientGone == .adopt && policy.mode != .pass && storesTickets && purpose == .transfer && resumable == nil
     }
 
     /// Step if a request would have to wait although its client has closed its side. Such a client wants one response, not a wait.
@@ -175,7 +175,8 @@ extension ExchangeMachine {
 
     /// Whether a request whose client has closed its side goes on without it. Until its attempt has failed its client may be answered.
     package func isLeftBehind(_ departure: Departure) -> Bool {
-        departure.isComplete && departure.adoptionObstacle == nil && adoptsOnLeave(departure.purpose, keepsTickets: departure.keepsTickets)
+        departure.isComplete && departure.adoptionObstacle == nil
+            && adoptsOnLeave(departure.purpose, storesTickets: departure.storesTickets)
     }
 
     /// Whether a client that closes its side has left. During the first attempt its response is still delivered.

@@ -131,10 +131,10 @@ extension ExchangeMachine {
 
     /// - Parameter isLast: Whether its time on the connection is over, not only what its client wanted of it. An incomplete request is not
     ///   waited for then.
-    package mutating func ticketIsWanted(_ purpose: RequestPurpose, isComplete: Bool, keepsTickets: Bool, isLast: Bool) -> TicketStep {
+    package mutating func ticketIsWanted(_ purpose: RequestPurpose, isComplete: Bool, storesTickets: Bool, isLast: Bool) -> TicketStep {
         guard !hasAskedForTicket else { return .none }
         guard phase.isPending, purpose == .transfer, resumable == nil else { return .decline }
-        guard keepsTickets else { return .declineForNow }
+        guard storesTickets else { return .declineForNow }
         guard isComplete else {
             guard !isLast else { return .decline }
             ticketProgress = .due
@@ -162,20 +162,20 @@ extension ExchangeMachine {
     }
 
     /// The disk does not take the body.
-    package mutating func ticketBodyWasNotKept() { ticketProgress = wasInDoubt ? .inDoubt : .none }
+    package mutating func ticketBodyWasNotStored() { ticketProgress = wasInDoubt ? .inDoubt : .none }
 
     /// The engine has answered.
     ///
     /// - Parameters:
-    ///   - keepsBody: Whether the body is, or may be, that of a ticket in the store. If not, a second try may succeed.
+    ///   - storesBody: Whether the body is, or may be, that of a ticket in the store. If not, a second try may succeed.
     ///   - isInDoubt: Whether it is not known if the store has the ticket.
-    package mutating func ticketWasAnswered(keepsBody: Bool, isInDoubt: Bool) {
+    package mutating func ticketWasAnswered(storesBody: Bool, isInDoubt: Bool) {
         // mutant: doubt-is-final
         let mayAskAgain = isInDoubt && holder == .client && phase.isPending
-        if keepsBody {
+        if storesBody {
             ticketProgress = mayAskAgain ? .inDoubt : .answered
         } else {
-            ticketBodyWasNotKept()
+            ticketBodyWasNotStored()
         }
     }
 
@@ -227,7 +227,7 @@ extension ExchangeMachine {
     /// - Returns: Whether it does.
     package mutating func othersWantTicket(_ departure: Departure, isUnderWay: Bool) -> Bool {
         guard phase == .unattended, isUnderWay, !hasAskedForTicket, departure.isComplete, departure.adoptionObstacle == nil,
-            departure.keepsTickets
+            departure.storesTickets
         else { return false }
         enter(.attempting)
         return true

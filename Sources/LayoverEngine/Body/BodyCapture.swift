@@ -49,7 +49,7 @@ struct BodyCapture {
     private(set) var receivedCount = 0
     private(set) var end: End?
     private(set) var trailers: RequestFields?
-    private(set) var isKeeping = true
+    private(set) var isCapturing = true
     private(set) var isClientWaiting = false
 
     private var prefix = ByteBuffer()
@@ -58,7 +58,7 @@ struct BodyCapture {
     /// Bytes in the window; a test holds it against its limit.
     private(set) var tailCount = 0
     /// End of what is in the prefix or in the file.
-    private var keptCount = 0
+    private var capturedCount = 0
     private var isWriting = false
     /// The disk or `limits.spoolTotal` was full when last written to.
     private var isDiskFull = false
@@ -69,7 +69,7 @@ struct BodyCapture {
     var isOverItsLimit: Bool { receivedCount > limits.byteCountMax }
     private var isLimitReached: Bool { isOverItsLimit || isDiskFull }
     /// Whether no more of the body is kept before an attempt reads it.
-    var isStuck: Bool { isKeeping && isLimitReached && reader == nil }
+    var isStuck: Bool { isCapturing && isLimitReached && reader == nil }
 
     init(limits: CapturedBody.Limits, mayBeSentTwice: Bool) {
         self.limits = limits
@@ -80,7 +80,7 @@ struct BodyCapture {
     init(storedByteCount: Int, trailers: RequestFields?, limits: CapturedBody.Limits) {
         self.init(limits: limits, mayBeSentTwice: true)
         receivedCount = storedByteCount
-        keptCount = storedByteCount
+        capturedCount = storedByteCount
         end = .finished
         self.trailers = trailers
     }
@@ -95,12 +95,12 @@ struct BodyCapture {
 
     mutating func received(_ chunk: ByteBuffer) -> Effects {
         receivedCount += chunk.readableBytes
-        if isKeeping, tailCount == 0, keptCount == prefixCount,
+        if isCapturing, tailCount == 0, capturedCount == prefixCount,
             prefixCount + chunk.readableBytes <= limits.inMemoryMax
         {
             prefix.writeImmutableBuffer(chunk)
             prefixCount += chunk.readableBytes
-            keptCount = prefixCount
+            capturedCount = prefixCount
         } else {
             appendToTail(chunk)
         }
@@ -118,7 +118,7 @@ struct BodyCapture {
 
     mutating func wrote(_ count: Int) -> Effects {
         isWriting = false
-        keptCount += count
+        capturedCount += count
         return updated(wakes: false)
     }
 
@@ -131,7 +131,7 @@ struct BodyCapture {
 
     /// There may be room by now: what was refused is written once more.
     mutating func roomMayBeBack() -> Effects {
-        guard isDiskFull, isKeeping else { return Effects() }
+        guard isDiskFull, isCapturing else { return Effects() }
         isDiskFull = false
         return updated(wakes: false)
     }
@@ -167,7 +167,7 @@ struct BodyCapture {
             return (.brokenOff, Effects())
         }
         // mutant: half-body
-        guard isKeeping || current.position > 0 || receivedCount == 0 else {
+        guard isCapturing || current.position > 0 || receivedCount == 0 else {
             return (.brokenOff, Effects())
         }
         guard let count = copy(into: target, for: &current) else {
@@ -175,7 +175,7 @@ struct BodyCapture {
         }
         current.position += count
         reader = current
-        if !mayBeSentTwice { isKeeping = false }
+        if !mayBeSentTwice { isCapturing = false }
         return (.bytes(count), updated(wakes: false))
     }
 
@@ -194,15 +194,15 @@ struct BodyCapture {
 
     /// Copies bytes kept at an offset, without an effect on the attempt that sends the body.
     func peeked(at offset: Int, into target: UnsafeMutableRawBufferPointer) -> Peek {
-        guard isKeeping, offset < receivedCount else { return .gone }
+        guard isCapturing, offset < receivedCount else { return .gone }
         var peeker = Reader(number: 0, position: offset)
         if let count = copy(into: target, for: &peeker) { return .copied(count) }
-        return .inFile(min(keptCount, receivedCount - tailCount) - offset)
+        return .inFile(min(capturedCount, receivedCount - tailCount) - offset)
     }
 
     /// Whether the body cannot be sent from its start any more.
     // mutant: half-body.2
-    var isLost: Bool { !isKeeping }
+    var isLost: Bool { !isCapturing }
 
     // MARK: Parts
 
@@ -260,7 +260,7 @@ struct BodyCapture {
             current.isFetching = true
             effects.fetch = (
                 current.position,
-                min(limits.windowMax, min(keptCount, tailStart) - current.position),
+                min(limits.windowMax, min(capturedCount, tailStart) - current.position),
                 current.number
             )
         }
@@ -271,12 +271,12 @@ struct BodyCapture {
     /// What follows from the new state, after each fact: stops keeping, starts writing, trims, wakes.
     private mutating func updated(wakes: Bool) -> Effects {
         var effects = Effects()
-        if isLimitReached, !isWholeWithoutDisk, let reader, reader.position > 0 { isKeeping = false }
-        if !isKeeping { dropUnreadBytes(&effects) }
-        if isKeeping, !isWriting, !isLimitReached, tailCount > 0 { startWriting(&effects) }
+        if isLimitReached, !isWholeWithoutDisk, let reader, reader.position > 0 { isCapturing = false }
+        if !isCapturing { dropUnreadBytes(&effects) }
+        if isCapturing, !isWriting, !isLimitReached, tailCount > 0 { startWriting(&effects) }
         trimTail()
         if mustPersist { updatePersistence(&effects) }
-        let mayGoOn = tailCount < limits.windowMax && !(isKeeping && isLimitReached)
+        let mayGoOn = tailCount < limits.windowMax && !(isCapturing && isLimitReached)
         if isClientWaiting, mayGoOn { effects.resumesClient = true }
         effects.isStuck = isStuck
         isClientWaiting = !mayGoOn
@@ -290,7 +290,7 @@ struct BodyCapture {
     private var isWholeWithoutDisk: Bool { end == .finished && !isOverItsLimit }
 
     private mutating func startWriting(_ effects: inout Effects) {
-        var skipped = keptCount - (receivedCount - tailCount)
+        var skipped = capturedCount - (receivedCount - tailCount)
         var bytes = ByteBuffer()
         for var chunk in tail {
             let already = min(skipped, chunk.readableBytes)
@@ -300,24 +300,24 @@ struct BodyCapture {
         }
         guard bytes.readableBytes > 0 else { return }
         isWriting = true
-        effects.write = (bytes, keptCount)
+        effects.write = (bytes, capturedCount)
     }
 
     private mutating func updatePersistence(_ effects: inout Effects) {
-        if !isKeeping || end == .brokenOff || isLimitReached {
+        if !isCapturing || end == .brokenOff || isLimitReached {
             mustPersist = false
             effects.cannotPersist = true
-        } else if end == .finished, keptCount == receivedCount, !isWriting {
+        } else if end == .finished, capturedCount == receivedCount, !isWriting {
             mustPersist = false
-            effects.persist = (prefix, keptCount > prefixCount)
+            effects.persist = (prefix, capturedCount > prefixCount)
         }
     }
 
     /// The tail keeps what the file does not have yet and what a reader on the heels of the client needs.
     private mutating func trimTail() {
         var start = receivedCount - tailCount
-        let position = reader?.position ?? (isKeeping ? .max : receivedCount)
-        let end = isKeeping ? min(keptCount, position) : position
+        let position = reader?.position ?? (isCapturing ? .max : receivedCount)
+        let end = isCapturing ? min(capturedCount, position) : position
         while let first = tail.first, start + first.readableBytes <= end {
             start += first.readableBytes
             tailCount -= first.readableBytes
@@ -328,6 +328,6 @@ struct BodyCapture {
     private mutating func dropUnreadBytes(_ effects: inout Effects) {
         let position = reader?.position ?? .max
         if position >= prefixCount { prefix = ByteBuffer() }
-        if position >= keptCount, !isWriting { effects.dropsFile = true }
+        if position >= capturedCount, !isWriting { effects.dropsFile = true }
     }
 }

@@ -138,7 +138,7 @@ package final class CapturedBody: Sendable {
     }
 
     /// Why the disk or the spool did not keep the body; nil if neither failed. The body may still be over its own limit.
-    package var keepingFailure: SpoolFailure? { file.failure }
+    package var storingFailure: SpoolFailure? { file.failure }
 
     /// Whether the body is over its own limit. It may still be there whole, but not for two attempts.
     package var isTooLong: Bool { capture.withLock { $0.isOverItsLimit } }
@@ -236,12 +236,12 @@ package final class CapturedBody: Sendable {
     private func persist(_ prefix: ByteBuffer, isInFile: Bool) {
         let (name, isForced) = persisting.withLock { ($0?.name, $0?.isForced ?? false) }
         guard isInFile, let name else {
-            let isKept = file.keepInRow(byteCount: prefix.readableBytes, isForced: isForced)
-            return persisted(isKept ? .inline(prefix) : nil)
+            let isStored = file.storeInRow(byteCount: prefix.readableBytes, isForced: isForced)
+            return persisted(isStored ? .inline(prefix) : nil)
         }
         let byteCount = receivedByteCount
-        file.persist(prefix, as: name) { [self] isKept in
-            persisted(isKept ? .file(name: name, byteCount: byteCount) : nil)
+        file.persist(prefix, as: name) { [self] isStored in
+            persisted(isStored ? .file(name: name, byteCount: byteCount) : nil)
         }
     }
 

@@ -59,7 +59,7 @@ final class SpoolFile: Sendable {
     ///
     /// - Parameter isForced: Whether they are kept although `limits.spoolTotal` is reached.
     /// - Returns: False when it is reached.
-    func keepInRow(byteCount: Int, isForced: Bool) -> Bool {
+    func storeInRow(byteCount: Int, isForced: Bool) -> Bool {
         inRowByteCount.withLock { kept in
             // A second call for the same body, because the outcome of the first one is unknown.
             if kept > 0 { return true }

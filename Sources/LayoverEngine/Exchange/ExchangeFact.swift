@@ -72,7 +72,7 @@ package enum AcceptanceResult: Sendable, Hashable {
             case .duplicate(let other, let isSame): isSame ? .duplicate(of: other, view(other)) : .keyReused
             case .stale, nil:
                 // Whatever is there under this id is not ours to remove.
-                .notStored(id, StoreFailure(.other, "The store already has a ticket with this id.", mayBeKept: true))
+                .notStored(id, StoreFailure(.other, "The store already has a ticket with this id.", mayBeStored: true))
             }
         case .failure(let failure): .notStored(id, failure)
         }
@@ -88,7 +88,7 @@ package enum AcceptanceResult: Sendable, Hashable {
 
     /// Whether it is unknown if the store has the ticket.
     package var isInDoubt: Bool {
-        if case .notStored(_, let failure) = self { failure.mayBeKept } else { false }
+        if case .notStored(_, let failure) = self { failure.mayBeStored } else { false }
     }
 
     /// Whether the body that was kept for it will never have a ticket. A store that refused the ticket has removed
@@ -97,7 +97,7 @@ package enum AcceptanceResult: Sendable, Hashable {
         switch self {
         case .accepted, .duplicate, .keyReused: false
         case .refused, .draining, .unknownParent, .gone: true
-        case .notStored(_, let failure): !failure.mayBeKept
+        case .notStored(_, let failure): !failure.mayBeStored
         }
     }
 }

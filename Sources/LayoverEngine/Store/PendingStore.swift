@@ -66,7 +66,7 @@ package protocol PendingStore: AnyObject, Sendable {
     /// Whether the store is to be opened later, and may have tickets of an earlier run that nobody knows of yet.
     var hasUnknownTickets: Bool { get }
 
-    /// Whether changes of a failed commit may be on disk (`StoreFailure.mayBeKept`). A later commit of a change ends that.
+    /// Whether changes of a failed commit may be on disk (`StoreFailure.mayBeStored`). A later commit of a change ends that.
     var isUncertain: Bool { get }
 
     /// The state that is shown to people.
@@ -79,7 +79,7 @@ package protocol PendingStore: AnyObject, Sendable {
 extension PendingStore {
     package var isOpen: Bool { true }
     package var hasUnknownTickets: Bool { false }
-    package var isUncertain: Bool { condition.failure?.mayBeKept == true }
+    package var isUncertain: Bool { condition.failure?.mayBeStored == true }
 }
 
 /// The condition of a store.
@@ -179,12 +179,12 @@ package struct StoreFailure: Error, Sendable, Hashable, CustomStringConvertible 
     package var message: String
     /// Whether the changes may turn out to be on disk after a restart: the disk said neither yes nor no, and the
     /// next commit that succeeds makes it no. False: nothing of them is there, and nothing will be.
-    package var mayBeKept: Bool
+    package var mayBeStored: Bool
 
-    package init(_ kind: Kind, _ message: String, mayBeKept: Bool = false) {
+    package init(_ kind: Kind, _ message: String, mayBeStored: Bool = false) {
         self.kind = kind
         self.message = message
-        self.mayBeKept = mayBeKept
+        self.mayBeStored = mayBeStored
     }
 
     package var description: String { "\(kind.rawValue): \(message)" }

@@ -14,7 +14,7 @@ extension Exchange {
             hasBegunSending: run.hasBegunSending)
         departure.mayBeShared = client?.isSharing == true
         departure.onlyNeedsRequestSent = client?.onlyNeedsRequestSent == true
-        departure.keepsTickets = loop.configuration.keepsTickets
+        departure.storesTickets = loop.configuration.storesTickets
         departure.adoptionObstacle = request.adoptionObstacle
         return departure
     }
@@ -24,7 +24,7 @@ extension Exchange {
     /// An attempt at once, unless something is to be read or looked for before.
     func requestBegan() {
         switch phase {
-        case .collecting(.ticket) where request.isAnnounced(over: loop.configuration.body.byteCountMax): bodyCannotBeKept()
+        case .collecting(.ticket) where request.isAnnounced(over: loop.configuration.body.byteCountMax): bodyCannotBeStored()
         case .collecting(.ticket): client?.sendContinue(in: phase)
         case .collecting where isBodyReadFirst(): client?.sendContinue(in: phase)
         case .collecting: findDuplicate()
@@ -38,7 +38,7 @@ extension Exchange {
         if case .length(let count) = request.framing { length = count }
         let loop = self.loop
         return CapturedBody(
-            length: length, mayBeSentTwice: keepsBody, limits: loop.configuration.body, spool: loop.spool,
+            length: length, mayBeSentTwice: capturesBody, limits: loop.configuration.body, spool: loop.spool,
             clientResumed: { [weak self] in
                 loop.eventLoop.execute { [weak self] in self?.client?.connection?.resumeBody() }
             },
@@ -46,11 +46,11 @@ extension Exchange {
     }
 
     /// Whether all of the body is kept, also of a request that must not be sent twice: a person may want to, or a limiter may refuse it.
-    private var keepsBody: Bool {
+    private var capturesBody: Bool {
         let policy = machine.attempts.policy
         // An origin may refuse the stream of HTTP/2 once all of it has left (RFC 9113 section 8.7).
         return request.mayBeSentTwice || request.offersHTTP2 || policy.maybeAppliedRule() == .ask || policy.retriesRefused
-            || conversion != nil || machine.adoptsOnLeave(request.purpose, keepsTickets: loop.configuration.keepsTickets)
+            || conversion != nil || machine.adoptsOnLeave(request.purpose, storesTickets: loop.configuration.storesTickets)
     }
 
     private func requestCompleted() {
@@ -69,21 +69,21 @@ extension Exchange {
     private func bodyIsStuck() {
         guard let client else { return }
         switch machine.bodyIsStuck(hasTokens: conversion?.isBodySuspect == true) {
-        case .refuse: return bodyCannotBeKept()
+        case .refuse: return bodyCannotBeStored()
         case .judge: return judgeCollected()
         case .findDuplicate: findDuplicate()
         case .wait: break
         case .none: return
         }
-        guard !phase.isEnded, request.body?.keepingFailure != nil else { return }
+        guard !phase.isEnded, request.body?.storingFailure != nil else { return }
         client.waitForRoom(of: self)
     }
 
     /// The request becomes no ticket, and nothing of it was sent.
-    func bodyCannotBeKept() {
+    func bodyCannotBeStored() {
         let max = loop.configuration.body.byteCountMax
         let isOverMax = request.isAnnounced(over: max) || (request.body?.receivedByteCount ?? 0) > max
-        failUnsent(isOverMax ? .bodyOverMax(max) : Problem(notKept: conversion?.keptBody?.keepingFailure))
+        failUnsent(isOverMax ? .bodyOverMax(max) : Problem(notStored: conversion?.bodyToStore?.storingFailure))
     }
 
     /// Nothing of it was ever sent, so one that waits for its outcome goes in its place.
@@ -311,6 +311,6 @@ extension UpstreamRequest {
     var adoptionObstacle: AdoptionObstacle? {
         guard let body else { return nil }
         if body.isTooLong { return .bodyTooLong }
-        return body.summary == .captured ? nil : .bodyNotKept
+        return body.summary == .captured ? nil : .bodyNotStored
     }
 }

@@ -20,7 +20,7 @@ extension Exchange {
 
     /// The store has the response to a ticket, or as much as is known of it.
     func ticketDelivered(_ stored: StoredResponse, brokenBy failure: Failure? = nil) {
-        if machine.holder == .store(.refused) { responseIsNotKept() }
+        if machine.holder == .store(.refused) { responseIsNotStored() }
         loop.metrics.countResponse(status: stored.status)
         machine.ended()
         if let entry { loop.engine.post(.ticketDelivered(entry, stored, failure, takeTally())) }
@@ -82,10 +82,10 @@ extension Exchange {
     }
 
     private var bodyLoss: Problem.BodyLoss {
-        guard let body = request.body else { return .notKept }
+        guard let body = request.body else { return .notStored }
         if body.isTooLong { return .tooLong(max: loop.configuration.body.byteCountMax) }
-        if let failure = body.keepingFailure { return .noRoom(failure) }
-        return body.summary == .lost ? .notKept : .incomplete
+        if let failure = body.storingFailure { return .noRoom(failure) }
+        return body.summary == .lost ? .notStored : .incomplete
     }
 
     /// Answers the client, if there is one, with the response of a policy in place of the origin's.

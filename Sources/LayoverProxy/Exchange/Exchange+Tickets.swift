@@ -55,7 +55,7 @@ extension Exchange {
             return
         }
         let step = machine.ticketIsWanted(
-            request.purpose, isComplete: !isReceivingRequest, keepsTickets: loop.configuration.keepsTickets, isLast: isLast)
+            request.purpose, isComplete: !isReceivingRequest, storesTickets: loop.configuration.storesTickets, isLast: isLast)
         switch step {
         case .ask: conversion.askEngine()
         case .awaitRequest: client?.sendContinue(in: phase)
@@ -71,8 +71,8 @@ extension Exchange {
     }
 
     /// The disk does not take the body.
-    func ticketBodyWasNotKept() {
-        machine.ticketBodyWasNotKept()
+    func ticketBodyWasNotStored() {
+        machine.ticketBodyWasNotStored()
         declineTicketForNow()
         answerIfCutOff()
     }
@@ -105,8 +105,8 @@ extension Exchange {
     /// The engine has answered.
     func ticketAnswered(_ result: AcceptanceResult) {
         guard let conversion else { return }
-        if result.abandonsBody { conversion.keptBody?.disown() }
-        machine.ticketWasAnswered(keepsBody: !result.abandonsBody, isInDoubt: result.isInDoubt)
+        if result.abandonsBody { conversion.bodyToStore?.disown() }
+        machine.ticketWasAnswered(storesBody: !result.abandonsBody, isInDoubt: result.isInDoubt)
         if store != nil {
             adoptionEnded(result)
         } else if phase == .accepting {
@@ -164,7 +164,7 @@ extension Exchange {
         if let id = result.ticket { keySearch?.end(.ticket(id)) }
         switch machine.adoptionEnded(result.adoption) {
         case .rest: rest()
-        case .tellOthers: responseIsNotKept()
+        case .tellOthers: responseIsNotStored()
         case .cancel:
             forgetOffered()
             run.cancel()
@@ -175,7 +175,7 @@ extension Exchange {
 
     /// Ends the key search of a request whose response is not kept, because the request became no ticket. The others with its key get a
     /// problem: the request must not be sent again for them.
-    func responseIsNotKept() {
+    func responseIsNotStored() {
         keySearch?.end(KeyOutcome(OwnResponse(.responseNotKept, identity: loop.configuration.identity)))
     }
 

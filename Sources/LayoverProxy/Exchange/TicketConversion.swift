@@ -62,7 +62,7 @@ final class TicketConversion: @unchecked Sendable {
             if let stored {
                 loop.engine.post(.becomeTicket(acceptance(id, stored), exchange))
             } else {
-                exchange.ticketBodyWasNotKept()
+                exchange.ticketBodyWasNotStored()
             }
         }
     }
@@ -135,7 +135,7 @@ final class TicketConversion: @unchecked Sendable {
     // MARK: Accepted at once
 
     /// The body that the ticket has.
-    var keptBody: CapturedBody? { replaced ?? exchange.request.body }
+    var bodyToStore: CapturedBody? { replaced ?? exchange.request.body }
 
     /// Whether the body may have tokens, by its type.
     var mayHaveTokens: Bool { tokens != nil }
@@ -175,9 +175,9 @@ final class TicketConversion: @unchecked Sendable {
     /// Makes the body outlive the process, and asks for the ticket.
     func storeAtOnce() {
         let id = EntryID(using: &loop.generator)
-        persist(keptBody, id) { [self, exchange] stored in
+        persist(bodyToStore, id) { [self, exchange] stored in
             guard exchange.phase == .accepting else { return }
-            guard let stored else { return exchange.bodyCannotBeKept() }
+            guard let stored else { return exchange.bodyCannotBeStored() }
             loop.engine.post(.accept(acceptance(id, stored), exchange))
         }
     }

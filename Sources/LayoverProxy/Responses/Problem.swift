@@ -33,7 +33,7 @@ struct Problem {
     /// - Parameter bodyLoss: Why the body cannot be sent again, which is told if that is the reason.
     init(
         _ failure: Failure, reason: Verdict.FailReason, attemptCount: Int, entry: EntryID?,
-        bodyLoss: BodyLoss = .notKept
+        bodyLoss: BodyLoss = .notStored
     ) {
         status = failure.kind.recommendedStatus
         kind = failure.kind.rawValue
@@ -66,14 +66,14 @@ struct Problem {
         case noRoom(SpoolFailure)
         case incomplete
         /// The body was sent on without being stored.
-        case notKept
+        case notStored
 
         fileprivate var clause: String {
             switch self {
             case .tooLong(let max): "its body exceeds limits.bodyMax (\(max) bytes)."
             case .noRoom(let failure): "its body was not stored. \(failure)"
             case .incomplete: "its body was incomplete."
-            case .notKept: "its body was not stored."
+            case .notStored: "its body was not stored."
             }
         }
     }

@@ -65,7 +65,7 @@ package struct ProxyConfiguration: Sendable {
         }
     }
 
-    var keepsTickets: Bool { noTickets == nil }
+    var storesTickets: Bool { noTickets == nil }
 
     /// `1.1 <identity>`, our own Via member of responses.
     var viaMember: [UInt8] { Array("1.1 \(viaIdentity)".utf8) }

@@ -58,7 +58,7 @@ extension Problem {
     }
 
     /// The problem of a request whose body could not be kept.
-    init(notKept failure: SpoolFailure?) {
+    init(notStored failure: SpoolFailure?) {
         let reason = failure.map { " \($0)" } ?? ""
         var kind = "limit"
         if case .system = failure { kind = "store" }
@@ -72,7 +72,7 @@ extension Problem {
         switch failure.kind {
         case .full: "The request was not accepted: the disk of the store (store.path) is full."
         case .readOnly: "The request was not accepted: the file system of the store (store.path) is read-only."
-        case _ where !failure.mayBeKept:
+        case _ where !failure.mayBeStored:
             "The request was not accepted: the store failed (\(failure.kind.rawValue))."
         default:
             """

@@ -8,7 +8,7 @@ import LayoverEngine
 /// A failed COMMIT is not the end of it: when only the sync failed, the frames are in the log, complete and with
 /// good checksums, and would be found after a crash. So a tiny transaction follows, which takes their place in
 /// the log. If that one stands, nothing of the failed group will ever be seen. If it fails too, the failure says
-/// `mayBeKept`.
+/// `mayBeStored`.
 final class GroupWriter {
     /// The result of a group.
     struct Outcome {
@@ -103,8 +103,8 @@ final class GroupWriter {
         do throws(StoreError) { try StatementBinder(end).run() } catch {
             rollBack(db)
             // SQLITE_FULL comes from a write, and the frame that makes a transaction valid is written last.
-            let mayBeKept = error.primaryCode != SQLITE_FULL && !isSettled(db)
-            return .failed(error.failure(in: folder, mayBeKept: mayBeKept), call: nil)
+            let mayBeStored = error.primaryCode != SQLITE_FULL && !isSettled(db)
+            return .failed(error.failure(in: folder, mayBeStored: mayBeStored), call: nil)
         }
         outcome.results += results.map { .success($0) }
         outcome.released += changes.takeReleased()

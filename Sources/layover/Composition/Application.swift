@@ -59,7 +59,7 @@ struct Application {
             drainMax: settings.timeouts.drain,
             isDraining: draining, logger: logger)
         var running: [any Service] = [admin, monitor(parts), notifier, proxy]
-        if settings.store.isKept, let standIn = parts.store as? UnavailableStore {
+        if settings.store.isOnDisk, let standIn = parts.store as? UnavailableStore {
             running.append(StoreReopening(parts: parts, standIn: standIn))
         }
         let manager = ServiceManagerLink(engine: parts.engine)

@@ -22,7 +22,7 @@ extension ProxyConfiguration {
         body.inMemoryMax = settings.limits.bodyInMemory
         body.byteCountMax = settings.limits.bodyMax
         connectionCountMax = settings.limits.connections
-        offersTickets = settings.store.isKept
+        offersTickets = settings.store.isOnDisk
         identityFields = settings.store.encryptFields
         requestHeadTimeout = settings.timeouts.requestHead
         requestBodyTimeout = settings.timeouts.requestBody

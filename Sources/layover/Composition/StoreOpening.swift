@@ -21,7 +21,7 @@ struct StoreOpening {
     /// - Throws: `ExitCode` when a start could lose or double accepted tickets: the file is damaged, or another process
     ///   has it.
     func openAtStart() throws -> any PendingStore {
-        guard settings.store.isKept else {
+        guard settings.store.isOnDisk else {
             return UnavailableStore(
                 StoreFailure(.closed, "The private proxy of layover exec accepts no tickets."), opensLater: false)
         }

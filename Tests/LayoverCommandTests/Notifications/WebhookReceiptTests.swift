@@ -16,7 +16,7 @@ struct WebhookReceiptTests {
     @Test(
         arguments: [
             (.accepted(id, nil), 10), (.refused(limit: "limits.entries", value: 1), 0), (.notStored(id, StoreFailure(.full, "Full.")), 0),
-            (.notStored(id, StoreFailure(.io, "Broken.", mayBeKept: true)), 10), (.draining, 0),
+            (.notStored(id, StoreFailure(.io, "Broken.", mayBeStored: true)), 10), (.draining, 0),
         ] as [(AcceptanceResult, Int)])
     func bodyOfANotificationThatIsNotKeptIsNotCounted(result: AcceptanceResult, left: Int) {
         let spool = BodySpool(folder: "/nonexistent", byteCountMax: 1 << 20, threads: .singleton)

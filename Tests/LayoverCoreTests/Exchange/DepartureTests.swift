@@ -70,15 +70,15 @@ struct DepartureTests {
     }
 
     @Test(arguments: [ExchangePhase.parked, .attempting, .offering]) func requestGoesOnAsATicketWhereThePolicySaysSo(phase: ExchangePhase) {
-        let leaving = departure { $0.keepsTickets = true }
+        let leaving = departure { $0.storesTickets = true }
         var adopting = adopting(phase)
         #expect(adopting.clientLeft(leaving) == .adopt)
         #expect(adopting.phase == phase)
         var obstructed = self.adopting(phase)
-        let step = obstructed.clientLeft(departure { ($0.keepsTickets, $0.adoptionObstacle) = (true, .bodyTooLong) })
+        let step = obstructed.clientLeft(departure { ($0.storesTickets, $0.adoptionObstacle) = (true, .bodyTooLong) })
         #expect(step == .notAdopted(.bodyTooLong, then: phase == .attempting ? .unattended(.seconds(300)) : .end))
         for change: (inout ExchangeMachine.Departure) -> Void in [
-            { $0.keepsTickets = false }, { $0.isComplete = false }, { $0.purpose = .upgrade },
+            { $0.storesTickets = false }, { $0.isComplete = false }, { $0.purpose = .upgrade },
         ] {
             var machine = self.adopting(phase)
             var other = leaving
@@ -125,9 +125,9 @@ struct DepartureTests {
     @Test func failureIsAllThatAClientWithAClosedSideGets() {
         #expect(machine(.attempting).wouldWaitBehindClosedInput(departure(), after: .reset) == .fail(.reset))
         #expect(machine(.attempting).wouldWaitBehindClosedInput(departure(), after: nil) == .leave)
-        let ticket = departure { $0.keepsTickets = true }
+        let ticket = departure { $0.storesTickets = true }
         #expect(adopting(.attempting).wouldWaitBehindClosedInput(ticket, after: .reset) == .adopt)
-        let unkept = departure { ($0.keepsTickets, $0.adoptionObstacle) = (true, .bodyNotKept) }
+        let unkept = departure { ($0.storesTickets, $0.adoptionObstacle) = (true, .bodyNotStored) }
         #expect(adopting(.attempting).wouldWaitBehindClosedInput(unkept, after: .reset) == .fail(.reset))
         var begun = machine(.attempting)
         begun.resumable = ResumableResponse(ResumableResponseTests.first(), to: ResumableResponseTests.request, done: 400)
@@ -136,8 +136,8 @@ struct DepartureTests {
 
     /// Its attempt is judged as that of a ticket, which it becomes, if it can be one.
     @Test func failureBehindAClosedSideIsJudgedAsThatOfATicketWhereTheRequestGoesOn() {
-        let ticket = departure { $0.keepsTickets = true }
-        let unkept = departure { ($0.keepsTickets, $0.adoptionObstacle) = (true, .bodyNotKept) }
+        let ticket = departure { $0.storesTickets = true }
+        let unkept = departure { ($0.storesTickets, $0.adoptionObstacle) = (true, .bodyNotStored) }
         for (closedInput, isTicket): (ExchangeMachine.Departure?, Bool) in [(nil, false), (ticket, true), (unkept, false)] {
             var circumstances = ExchangeMachine.Circumstances(
                 request: RequestSummary(method: "POST", body: .captured), network: .init(), now: .at(.seconds(1)))

@@ -13,9 +13,11 @@ struct TicketStepTests {
 
     /// A ticket is wanted of a request that is there whole.
     private func want(
-        _ machine: inout ExchangeMachine, _ purpose: RequestPurpose = .transfer, isComplete: Bool = true, keepsTickets: Bool = true,
+        _ machine: inout ExchangeMachine, _ purpose: RequestPurpose = .transfer, isComplete: Bool = true, storesTickets: Bool = true,
         isLast: Bool = false
-    ) -> ExchangeMachine.TicketStep { machine.ticketIsWanted(purpose, isComplete: isComplete, keepsTickets: keepsTickets, isLast: isLast) }
+    ) -> ExchangeMachine.TicketStep {
+        machine.ticketIsWanted(purpose, isComplete: isComplete, storesTickets: storesTickets, isLast: isLast)
+    }
 
     private static let pending: [ExchangePhase] = [.attempting, .offering, .parked]
 
@@ -92,7 +94,7 @@ struct TicketStepTests {
         begun.resumable = ResumableResponse(ResumableResponseTests.first(), to: ResumableResponseTests.request, done: 400)
         #expect(want(&begun) == .decline, "its client has a part of the response")
         var unkept = machine(.parked)
-        #expect(want(&unkept, keepsTickets: false) == .declineForNow && unkept.asksAgain)
+        #expect(want(&unkept, storesTickets: false) == .declineForNow && unkept.asksAgain)
     }
 
     @Test func restOfTheRequestIsWaitedForUnlessTheTimeIsOver() {
@@ -125,25 +127,25 @@ struct TicketStepTests {
     @Test func engineIsAskedAgainUnlessItsAnswerIsFinal() {
         var refused = machine(.parked)
         _ = want(&refused)
-        refused.ticketWasAnswered(keepsBody: false, isInDoubt: false)
+        refused.ticketWasAnswered(storesBody: false, isInDoubt: false)
         #expect(want(&refused) == .ask)
         var doubtful = machine(.parked)
         _ = want(&doubtful)
-        doubtful.ticketWasAnswered(keepsBody: true, isInDoubt: true)
+        doubtful.ticketWasAnswered(storesBody: true, isInDoubt: true)
         #expect(!doubtful.hasAskedForTicket && !doubtful.mayEndAsTicket)
         #expect(want(&doubtful) == .ask, "the next insertion takes the place of the first")
-        for keepsBody in [false, true] {
-            doubtful.ticketWasAnswered(keepsBody: keepsBody, isInDoubt: keepsBody)
+        for storesBody in [false, true] {
+            doubtful.ticketWasAnswered(storesBody: storesBody, isInDoubt: storesBody)
             #expect(!doubtful.mayEndAsTicket, "the first one may be in the store")
             #expect(want(&doubtful) == .ask && !doubtful.mayEndAsTicket)
         }
         var accepted = machine(.parked)
         _ = want(&accepted)
-        accepted.ticketWasAnswered(keepsBody: true, isInDoubt: false)
+        accepted.ticketWasAnswered(storesBody: true, isInDoubt: false)
         #expect(want(&accepted) == .none && accepted.hasAskedForTicket)
         var unkept = machine(.parked)
         _ = want(&unkept)
-        unkept.ticketBodyWasNotKept()
+        unkept.ticketBodyWasNotStored()
         #expect(want(&unkept) == .ask)
     }
 
@@ -152,7 +154,7 @@ struct TicketStepTests {
         var machine = machine(.parked)
         _ = want(&machine)
         machine.becomeTicket(.unstored)
-        machine.ticketWasAnswered(keepsBody: true, isInDoubt: true)
+        machine.ticketWasAnswered(storesBody: true, isInDoubt: true)
         #expect(want(&machine) == .none)
     }
 
@@ -187,12 +189,12 @@ struct TicketStepTests {
 
     @Test func attemptWithoutAClientBecomesThatOfTheTicketOfOthers() {
         var departure = ExchangeMachine.Departure(purpose: .transfer, method: "POST", isComplete: true, hasBegunSending: true)
-        departure.keepsTickets = true
+        departure.storesTickets = true
         var machine = machine(.unattended, .never)
         var takesOver = machine.othersWantTicket(departure, isUnderWay: false)
         #expect(!takesOver, "a part of the response has come")
         var obstructed = departure
-        obstructed.adoptionObstacle = .bodyNotKept
+        obstructed.adoptionObstacle = .bodyNotStored
         takesOver = machine.othersWantTicket(obstructed, isUnderWay: true)
         #expect(!takesOver)
         takesOver = machine.othersWantTicket(departure, isUnderWay: true)

@@ -81,10 +81,10 @@ private struct ExchangeTrial {
             _ = machine.readsBodyFirst(isComplete: false, isOverMax: false)
             _ = machine.bodyWasRead(hasTokens: true)
         case "ticket is wanted":
-            return "\(machine.ticketIsWanted(.transfer, isComplete: true, keepsTickets: true, isLast: false))"
+            return "\(machine.ticketIsWanted(.transfer, isComplete: true, storesTickets: true, isLast: false))"
         case "others want a ticket":
             var departure = departure("POST")
-            departure.keepsTickets = true
+            departure.storesTickets = true
             _ = machine.othersWantTicket(departure, isUnderWay: true)
         case "accepted at once" where may(.accepting): machine.acceptanceBegan()
         case "attempt fails, park" where isTrying: return fail(.refused)
@@ -112,7 +112,7 @@ private struct ExchangeTrial {
         case "client left, POST": return leave("POST")
         case "client left, adopt":
             machine.attempts.policy.clientGone = .adopt
-            return leave("POST") { $0.keepsTickets = true }
+            return leave("POST") { $0.storesTickets = true }
         case "client left, request unsent" where machine.phase == .delivering:
             return leave("POST") { $0.onlyNeedsRequestSent = true }
         case "entry ended":

@@ -42,7 +42,7 @@ struct StoredBytesTests {
         #expect(try await persist(first) == .inline(bytes))
         let second = CapturedBody(.inline(bytes), limits: .small(), spool: spool)
         #expect(try await persist(second) == nil)
-        #expect(second.keepingFailure == .limit(50_000))
+        #expect(second.storingFailure == .limit(50_000))
         #expect(spool.usedByteCount == 30_000)
     }
 

@@ -36,7 +36,7 @@ struct SyncFailureTests {
         #expect(dup2(real, spooled) == spooled)
         for descriptor in [broken, real] { close(descriptor) }
         #expect(try await persist(body) == nil, "the disk works again, and nobody knows what it has")
-        #expect(body.keepingFailure == .system(EINVAL))
+        #expect(body.storingFailure == .system(EINVAL))
         #expect(folder.files.isEmpty)
     }
 }

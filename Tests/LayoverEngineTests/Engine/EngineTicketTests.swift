@@ -33,13 +33,13 @@ struct EngineTicketTests {
     }
 
     @Test(arguments: [true, false])
-    func refusedTicketIsNotInTheSet(mayBeKept: Bool) async throws {
-        let failure = StoreFailure(.io, "Broken.", mayBeKept: mayBeKept)
+    func refusedTicketIsNotInTheSet(mayBeStored: Bool) async throws {
+        let failure = StoreFailure(.io, "Broken.", mayBeStored: mayBeStored)
         let (bench, store) = try await bench(failing: 1...1, as: failure)
         let acceptance = bench.acceptance()
         let result = try await bench.accept(acceptance).result()
         #expect(result == .notStored(acceptance.new.id, failure))
-        #expect(result.abandonsBody == !mayBeKept)
+        #expect(result.abandonsBody == !mayBeStored)
         #expect(await bench.engine.liveEntries().isEmpty)
         #expect(bench.loop.next().allSatisfy { if case .replay = $0 { false } else { true } })
         #expect(await bench.engine.status().totals.storeFailureCount == 1)

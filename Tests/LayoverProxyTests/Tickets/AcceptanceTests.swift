@@ -177,7 +177,7 @@ struct AcceptanceTests {
     @Test(arguments: [
         (StoreFailure(.full, "Full."), "full"), (StoreFailure(.readOnly, "Read-only."), "read-only"),
         (StoreFailure(.io, "Bad."), "was not accepted"),
-        (StoreFailure(.io, "Bad.", mayBeKept: true), "not known"),
+        (StoreFailure(.io, "Bad.", mayBeStored: true), "not known"),
     ])
     func requestThatIsNotOnDiskIsNotAccepted(failure: StoreFailure, words: String) async throws {
         let tickets = TestStore(failing: 1...1, as: failure)

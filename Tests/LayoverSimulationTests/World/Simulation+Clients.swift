@@ -43,7 +43,7 @@ extension Simulation {
                 ? Self.policyNames.randomElement(using: &generator) : chance(20) ? "decide" : nil,
             asksToPass: chance(6), expectsContinue: bodyByteCount != nil && chance(25), isChunked: chance(30),
             bodyByteCount: bodyByteCount, carriesCredentials: chance(25))
-        if keepsTickets, !isTunnel, !request.asksToPass { request.order = makeWords() }
+        if storesTickets, !isTunnel, !request.asksToPass { request.order = makeWords() }
         requests[request.number] = request
         return request
     }

@@ -22,7 +22,7 @@ extension Simulation {
         guard reply.status == 200 else { return reply }
         var reply = reply
         // A long kept response goes to a file, whose threads have no fixed order.
-        reply.bodyByteCount = keepsTickets || Bool.random(using: &generator) ? 400 : 300_000
+        reply.bodyByteCount = storesTickets || Bool.random(using: &generator) ? 400 : 300_000
         reply.isTagged = true
         reply.isChunked = Int.random(in: 0..<10, using: &generator) == 0
         reply.diesAfter = nil

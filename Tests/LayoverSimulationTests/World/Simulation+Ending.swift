@@ -10,7 +10,7 @@ extension Simulation {
     func finishEverything() throws {
         if chance(15) {
             try drainToTheEnd()
-            guard keepsTickets, breaches.isEmpty else { return }
+            guard storesTickets, breaches.isEmpty else { return }
             // The remaining requests continue in another life of the process.
             try die()
         }

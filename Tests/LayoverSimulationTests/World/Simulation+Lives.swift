@@ -15,8 +15,8 @@ extension Simulation {
         mustDie = false
         let engineLoop = EngineLoop(time: time)
         self.engineLoop = engineLoop
-        store = keepsTickets ? makeStore() : nil
-        let standIn = life > 1 && keepsTickets && isUnlucky(20) ? makeStandIn() : nil
+        store = storesTickets ? makeStore() : nil
+        let standIn = life > 1 && storesTickets && isUnlucky(20) ? makeStandIn() : nil
         isStoreClosed = standIn != nil
         engine = Engine(
             eventLoop: engineLoop, clock: time, limits: limits,
@@ -84,7 +84,7 @@ extension Simulation {
         var faults = MemoryFaults()
         if chance(40) {
             for number in 1...150 where chance(4) {
-                faults.failures[number] = StoreFailure(.io, "The simulation says so.", mayBeKept: chance(50))
+                faults.failures[number] = StoreFailure(.io, "The simulation says so.", mayBeStored: chance(50))
             }
         }
         if chance(25) {

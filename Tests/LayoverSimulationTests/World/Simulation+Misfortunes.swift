@@ -48,7 +48,7 @@ extension Simulation {
         let request = attempt.truth
         if isUnlucky(8) { loseClient(of: request, "clients lost before the head") }
         if isUnlucky(8) { loseCrowd() }
-        guard keepsTickets, !isRecovering, !isDraining, request.policyName == "adopting",
+        guard storesTickets, !isRecovering, !isDraining, request.policyName == "adopting",
             request.bodyByteCount ?? 0 > configuration.body.byteCountMax, isUnlucky(70),
             let client = clients.first(where: { $0.current === request })
         else { return }
@@ -92,7 +92,7 @@ extension Simulation {
     /// A request whose client expects that it is taken over, with a body that is too long for that; or a ticket that may be
     /// sent twice only because its policy vouches for it.
     func makeDelicate() -> [RequestTruth]? {
-        guard keepsTickets, isUnlucky(12) else { return nil }
+        guard storesTickets, isUnlucky(12) else { return nil }
         let isVouched = isUnlucky(50)
         let request = RequestTruth(
             number: requests.count + 1, method: isVouched || isUnlucky(50) ? "POST" : "PUT",
@@ -142,7 +142,7 @@ extension Simulation {
             bodyByteCount: [40, 700, 1400].randomElement(using: &misfortune), carriesCredentials: false)
         draft.isDraft = true
         draft.breaksOff = isUnlucky(40)
-        if keepsTickets, isUnlucky(25) { draft.order.prefer = "respond-async, wait=0" }
+        if storesTickets, isUnlucky(25) { draft.order.prefer = "respond-async, wait=0" }
         requests[draft.number] = draft
         return [draft]
     }

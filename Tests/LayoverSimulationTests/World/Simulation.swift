@@ -70,7 +70,7 @@ final class Simulation {
 
     // The data that outlives the process, and with which each life begins.
     let disk = MemoryDisk()
-    let keepsTickets: Bool
+    let storesTickets: Bool
     let limits: PendingLimits
     let hasProbe: Bool
     let laneCount: Int
@@ -110,7 +110,7 @@ final class Simulation {
         limits.unattendedCountMax = [1, 1, 2, 40].randomElement(using: &generator) ?? 40
         self.limits = limits
         hasProbe = Bool.random(using: &generator)
-        keepsTickets = Int.random(in: 0..<4, using: &generator) > 0 || crashPoint != nil
+        storesTickets = Int.random(in: 0..<4, using: &generator) > 0 || crashPoint != nil
         laneCount = Int.random(in: 0..<3, using: &generator) == 0 ? 2 : 1
         origins = [
             Origin(scheme: .http, host: "a.example"), Origin(scheme: .http, host: "b.example", port: 8080),
@@ -118,7 +118,7 @@ final class Simulation {
         ]
         for origin in origins { moods[origin] = Bool.random(using: &generator) ? .up : .refusing }
         configuration.viaIdentity = "layover-0a1b2c3d"
-        if keepsTickets { configuration.noTickets = nil }
+        if storesTickets { configuration.noTickets = nil }
         // Longer bodies cannot be sent again. No spool file, because its threads have no fixed order.
         configuration.body.byteCountMax = 1500
         configuration.body.inMemoryMax = 4000
@@ -266,7 +266,7 @@ final class Simulation {
         case ..<88: command()
         case ..<94: clientActs()
         case ..<96: chance(70) ? reload() : reloadSeveralAtOnce()
-        case ..<97 where keepsTickets && chance(70): chance(60) ? try die() : try stop()
+        case ..<97 where storesTickets && chance(70): chance(60) ? try die() : try stop()
         default: arriveSome()
         }
     }

@@ -45,7 +45,7 @@ package final class MemoryDisk: Sendable {
                 if let refusal { .failure(refusal) } else { draft.apply(call: call, released: &released) }
             }
             if let failure {
-                if failure.mayBeKept { state.ghost = draft }
+                if failure.mayBeStored { state.ghost = draft }
                 return (calls.map { _ in .failure(failure) }, [])
             }
             state.content = draft

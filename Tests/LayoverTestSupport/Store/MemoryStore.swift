@@ -212,7 +212,7 @@ package final class MemoryStore: PendingStore {
 
 /// Faults of a `MemoryStore`.
 package struct MemoryFaults: Sendable {
-    /// Commits that fail, by their number from 1. With `mayBeKept` the changes are there after a restart, unless a
+    /// Commits that fail, by their number from 1. With `mayBeStored` the changes are there after a restart, unless a
     /// later commit succeeds before it.
     package var failures: [Int: StoreFailure]
     /// The failure of every commit; evaluated at each. Default: nil, no failure.
