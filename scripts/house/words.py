@@ -41,6 +41,8 @@ GONE = {
     "keepsTickets": "storesTickets",
     "mayBeKept": "mayBeStored",
     "keepingFailure": "storingFailure",
+    "takeKept": "takePutAside",
+    "keptFromPortal": "waitingForPortal",
 }
 
 

@@ -58,7 +58,7 @@ struct OriginState: Sendable {
 
     /// Places in the fullest heap, those of entries that are gone included.
     var placeCount: Int {
-        pacings.values.reduce(max(waiting.count, eligible.count, bigEligible.count, pausedByStore.count)) { max($0, $1.keptCount) }
+        pacings.values.reduce(max(waiting.count, eligible.count, bigEligible.count, pausedByStore.count)) { max($0, $1.putAsideCount) }
     }
 
     /// How many big bodies may be under way at once: half of the window, and always one.
@@ -182,22 +182,22 @@ struct OriginState: Sendable {
     }
 
     /// Whether a pause or the budget keeps an entry from its turn.
-    func keeps(_ entry: Entry, now: Timestamp) -> Bool { pacings[entry.policy.name]?.keeps(entry, now: now) ?? false }
+    func putsAside(_ entry: Entry, now: Timestamp) -> Bool { pacings[entry.policy.name]?.putsAside(entry, now: now) ?? false }
 
-    /// Whether and until when a pause keeps an entry back.
+    /// Whether and until when a pause stops an entry.
     func pause(of entry: Entry, now: Timestamp) -> StatusPacing.Pause? {
         guard let pacing = pacings[entry.policy.name], pacing.isPaused(entry, now: now) else { return nil }
         return pacing.pause
     }
 
-    mutating func keep(_ place: EntryPlace, of entry: Entry) {
+    mutating func putAside(_ place: EntryPlace, of entry: Entry) {
         let order = DispatchOrder(of: entry, isAskedFor: entry.isAttemptAskedFor)
-        changePacing(of: entry.policy.name) { $0.keep(place, of: entry, order: order) }
+        changePacing(of: entry.policy.name) { $0.putAside(place, of: entry, order: order) }
     }
 
-    /// Takes out what was kept back and may go now.
-    mutating func takeKept(now: Timestamp, current: (EntryPlace) -> Entry?) -> [EntryPlace] {
-        pacings.keys.sorted().flatMap { name in changePacing(of: name) { $0.takeKept(now: now, current: current) } }
+    /// Takes out what was put aside and may go now.
+    mutating func takePutAside(now: Timestamp, current: (EntryPlace) -> Entry?) -> [EntryPlace] {
+        pacings.keys.sorted().flatMap { name in changePacing(of: name) { $0.takePutAside(now: now, current: current) } }
     }
 
     /// The policies whose requests a pause holds up.
@@ -256,7 +256,7 @@ struct Origins: Sendable {
     func isShut(_ origin: Origin) -> Bool { states[origin]?.gate.isShut ?? false }
     /// When the next canary may go by itself; nil while the gate is open.
     func canaryAt(_ origin: Origin) -> Timestamp? { states[origin]?.gate.canaryAt }
-    /// Whether and until when a pause keeps an entry back.
+    /// Whether and until when a pause stops an entry.
     func pause(of entry: Entry, now: Timestamp) -> StatusPacing.Pause? { states[entry.origin]?.pause(of: entry, now: now) }
     /// Whether a pause ends at this time.
     func pauseEnds(_ origin: Origin, at time: Timestamp) -> Bool {

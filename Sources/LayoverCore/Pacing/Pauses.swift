@@ -14,7 +14,7 @@ struct Pauses: Sendable {
     /// Whether a captive portal answers for every origin.
     private(set) var isBehindPortal = false
     /// Eligible entries that wait for the portal to go away.
-    private var keptFromPortal: Set<EntryPlace> = []
+    private var waitingForPortal: Set<EntryPlace> = []
     /// Until when no ticket goes by itself. Nil while the store takes start records.
     private(set) var storePauseEnd: Timestamp?
     /// The ticket that went after the pause, to find out whether the store has recovered.
@@ -22,20 +22,20 @@ struct Pauses: Sendable {
     /// Counts the tickets that were put aside, for their order.
     private var pausedCount = 0
 
-    var keptFromPortalCount: Int { keptFromPortal.count }
+    var waitingForPortalCount: Int { waitingForPortal.count }
 
     // MARK: The portal
 
-    func keepsFromPortal(_ entry: Entry) -> Bool {
+    func mustWaitForPortal(_ entry: Entry) -> Bool {
         // mutant: portal
         isBehindPortal && entry.isExposed && entry.eligibleBy != .admin
     }
 
     /// Puts an entry aside whose turn has come.
-    mutating func keepFromPortal(_ place: EntryPlace, liveCount: Int, isCurrent: (EntryPlace) -> Bool) {
-        keptFromPortal.insert(place)
+    mutating func putAsideForPortal(_ place: EntryPlace, liveCount: Int, isCurrent: (EntryPlace) -> Bool) {
+        waitingForPortal.insert(place)
         // Behind a portal that stays, places of entries that are gone would pile up.
-        if keptFromPortal.count > 100 + 2 * liveCount { keptFromPortal = keptFromPortal.filter(isCurrent) }
+        if waitingForPortal.count > 100 + 2 * liveCount { waitingForPortal = waitingForPortal.filter(isCurrent) }
     }
 
     mutating func portalCame() { isBehindPortal = true }
@@ -43,8 +43,8 @@ struct Pauses: Sendable {
     /// - Returns: What was put aside, in no order.
     mutating func portalLeft() -> Set<EntryPlace> {
         isBehindPortal = false
-        defer { keptFromPortal = [] }
-        return keptFromPortal
+        defer { waitingForPortal = [] }
+        return waitingForPortal
     }
 
     // MARK: The store

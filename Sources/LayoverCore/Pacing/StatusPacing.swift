@@ -32,15 +32,15 @@ struct StatusPacing: Sendable {
     private(set) var pause: Pause?
     /// What status retries may still cost. Nil until the first of them.
     private(set) var budget: RetryBudget?
-    /// Entries whose turn has come and which a pause keeps back.
-    private var kept = PendingHeap<OriginState.DispatchOrder, EntryPlace>()
-    /// Entries that the budget keeps back. They stand in the way of no other.
+    /// Entries whose turn has come and which a pause stops.
+    private var paused = PendingHeap<OriginState.DispatchOrder, EntryPlace>()
+    /// Entries that the budget stops. They stand in the way of no other.
     private var owing = PendingHeap<OriginState.DispatchOrder, EntryPlace>()
     private let windowMax: Int
 
     init(windowMax: Int) { self.windowMax = windowMax }
 
-    var keptCount: Int { kept.count + owing.count }
+    var putAsideCount: Int { paused.count + owing.count }
     /// Whether this pacing says nothing that is not known without it.
     var isIdle: Bool { entryCount == 0 && pause == nil && budget == nil }
 
@@ -86,10 +86,10 @@ struct StatusPacing: Sendable {
         return pause.underWay >= pause.window
     }
 
-    // MARK: Keeping back
+    // MARK: Putting aside
 
     /// Whether an entry has to wait although its turn has come.
-    func keeps(_ entry: Entry, now: Timestamp) -> Bool { isPaused(entry, now: now) || lacksBudget(for: entry) }
+    func putsAside(_ entry: Entry, now: Timestamp) -> Bool { isPaused(entry, now: now) || lacksBudget(for: entry) }
 
     /// Whether the retry of a status has to wait until others have ended.
     ///
@@ -104,14 +104,14 @@ struct StatusPacing: Sendable {
         return budget.availableCount <= count
     }
 
-    mutating func keep(_ place: EntryPlace, of entry: Entry, order: OriginState.DispatchOrder) {
-        if lacksBudget(for: entry) { owing.push(place, key: order) } else { kept.push(place, key: order) }
+    mutating func putAside(_ place: EntryPlace, of entry: Entry, order: OriginState.DispatchOrder) {
+        if lacksBudget(for: entry) { owing.push(place, key: order) } else { paused.push(place, key: order) }
     }
 
     /// Takes out as many as may go now, in their order. A pause that is over ends.
     ///
     /// - Parameter current: The entry of a place that is not stale.
-    mutating func takeKept(now: Timestamp, current: (EntryPlace) -> Entry?) -> [EntryPlace] {
+    mutating func takePutAside(now: Timestamp, current: (EntryPlace) -> Entry?) -> [EntryPlace] {
         var places: [EntryPlace] = []
         while let (_, place) = owing.first {
             let entry = current(place)
@@ -120,8 +120,8 @@ struct StatusPacing: Sendable {
             if entry != nil { places.append(place) }
         }
         let paidCount = places.count
-        let room = endPause(now: now) ? kept.count : room(now: now)
-        while places.count - paidCount < room, let (order, place) = kept.popFirst() {
+        let room = endPause(now: now) ? paused.count : room(now: now)
+        while places.count - paidCount < room, let (order, place) = paused.popFirst() {
             guard let entry = current(place) else { continue }
             // Others may have used the budget meanwhile.
             if lacksBudget(for: entry) { owing.push(place, key: order) } else { places.append(place) }
@@ -130,15 +130,15 @@ struct StatusPacing: Sendable {
     }
 
     private func room(now: Timestamp) -> Int {
-        guard let first = kept.first else { return 0 }
-        guard let pause else { return kept.count }
+        guard let first = paused.first else { return 0 }
+        guard let pause else { return paused.count }
         // Only one that a person asked for goes before the end.
         if now < pause.end { return pause.underWay == 0 && first.key.isAskedFor ? 1 : 0 }
         return max(0, pause.window - pause.underWay)
     }
 
     mutating func dropStale(isCurrent: (EntryPlace) -> Bool) {
-        kept.removeAll { !isCurrent($1) }
+        paused.removeAll { !isCurrent($1) }
         owing.removeAll { !isCurrent($1) }
     }
 

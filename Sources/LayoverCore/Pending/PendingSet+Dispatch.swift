@@ -25,7 +25,7 @@ extension PendingSet {
     mutating func admitFresh(_ id: EntryID, now: Timestamp) {
         guard let entry = entries[id] else { return }
         let isShut = shutGate(before: entry) != nil
-        let isKept = origins[entry.origin].keeps(entry, now: now)
+        let isPutAside = origins[entry.origin].putsAside(entry, now: now)
         if blocker(of: entry) != nil {
             block(id, isAskedFor: false)
         } else if isDraining || !entry.hasGoodCredentials(at: now) {
@@ -34,13 +34,13 @@ extension PendingSet {
             place(id, now: now)
         } else if mode != .offline, !isShut {
             // No client waits for the response to a ticket, so it takes its turn like a replay.
-            if entry.ticket == nil, !isKept {
+            if entry.ticket == nil, !isPutAside {
                 start(id, by: .arrival, now: now)
             } else {
                 makeEligible(id, by: .arrival)
             }
         } else if mode != .offline, isUntried(entry),
-            !pauses.isPausedByStore(entry), !isKept
+            !pauses.isPausedByStore(entry), !isPutAside
         {
             // A first attempt ignores the delay of the gate, and a captive portal.
             start(id, by: .canary, now: now)
@@ -250,11 +250,11 @@ extension PendingSet {
         }
     }
 
-    /// Lets go on what a pause or the budget kept back, as far as there is room.
+    /// Lets go on what a pause or the budget put aside, as far as there is room.
     private mutating func releaseWithheld(to origin: Origin, now: Timestamp) {
         guard !origins[origin].pacings.isEmpty else { return }
         let pausedBefore = origins[origin].pausedPolicies
-        for place in origins[origin].takeKept(now: now, current: { entries.isCurrent($0) ? entries[$0.id] : nil }) {
+        for place in origins[origin].takePutAside(now: now, current: { entries.isCurrent($0) ? entries[$0.id] : nil }) {
             makeEligibleAgain(place.id, by: entries[place.id]?.eligibleBy ?? .reachability)
         }
         if origins[origin].pausedPolicies != pausedBefore { toAnnounce.insert(origin) }
@@ -278,13 +278,13 @@ extension PendingSet {
             block(place.id, isAskedFor: entry.eligibleBy == .admin)
         } else if entry.eligibleBy != .admin, !entry.hasGoodCredentials(at: now) {
             ask(place.id, .credentialsExpired, now: now)
-        } else if pauses.keepsFromPortal(entry) {
-            pauses.keepFromPortal(place, liveCount: entries.count) { entries.isCurrent($0) }
+        } else if pauses.mustWaitForPortal(entry) {
+            pauses.putAsideForPortal(place, liveCount: entries.count) { entries.isCurrent($0) }
             // mutant: full-disk
         } else if pauses.isPausedByStore(entry), !probesStore {
             origins[entry.origin].addPausedByStore(place, order: pauses.nextPausedOrder())
-        } else if origins[entry.origin].keeps(entry, now: now) {
-            origins[entry.origin].keep(place, of: entry)
+        } else if origins[entry.origin].putsAside(entry, now: now) {
+            origins[entry.origin].putAside(place, of: entry)
         } else if let gate = entry.parentProxyGate, !parentProxyAdmits(gate, now: now) {
             putAside(place, of: entry, behind: gate)
         } else {

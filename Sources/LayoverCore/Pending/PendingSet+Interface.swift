@@ -62,7 +62,7 @@ extension PendingSet {
     /// What a waiting entry waits for, and when it goes by itself.
     private func wait(of entry: Entry, now: Timestamp) -> (WaitReason, Timestamp?) {
         if let blocker = blocker(of: entry) { return (blocker, nil) }
-        if mode == .offline || pauses.keepsFromPortal(entry) { return (.network, nil) }
+        if mode == .offline || pauses.mustWaitForPortal(entry) { return (.network, nil) }
         let gate = shutGate(before: entry)
         let isShut = gate != nil
         let pauseEnd = pauses.isPausedByStore(entry) ? pauses.storePauseEnd ?? now : now
@@ -72,7 +72,7 @@ extension PendingSet {
         let end = origins.pause(of: entry, now: now)?.end ?? now
         if end > now, mayGoAt <= end { return (.pause, end) }
         // After the end of a pause, and in want of the budget, it waits for others.
-        if entry.eligibleBy != nil, origins[entry.origin].keeps(entry, now: now) { return (.pause, nil) }
+        if entry.eligibleBy != nil, origins[entry.origin].putsAside(entry, now: now) { return (.pause, nil) }
         return (entry.eligibleBy == nil || pauseEnd > now ? .time : .turn, mayGoAt)
     }
 

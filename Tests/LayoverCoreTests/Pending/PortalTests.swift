@@ -86,7 +86,7 @@ struct PortalTests {
             _ = bench.wait(.milliseconds(10))
             _ = bench.command(.cancel, id)
         }
-        #expect(bench.set.pauses.keptFromPortalCount <= 104)
+        #expect(bench.set.pauses.waitingForPortalCount <= 104)
         #expect(bench.portal(false) == [.start(keeper, .reachability)])
     }
 }

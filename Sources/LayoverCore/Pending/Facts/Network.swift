@@ -78,8 +78,8 @@ package struct PortalChanged: PendingFact {
         guard isBehindPortal != set.isBehindPortal else { return }
         guard !isBehindPortal else { return set.pauses.portalCame() }
         // What was put aside goes on.
-        let kept = set.pauses.portalLeft().sorted { set.isBefore($0.id, $1.id) }
-        for place in kept where set.entries.isCurrent(place) {
+        let waiting = set.pauses.portalLeft().sorted { set.isBefore($0.id, $1.id) }
+        for place in waiting where set.entries.isCurrent(place) {
             set.makeEligibleAgain(place.id, by: .reachability)
             if let origin = set.entries[place.id]?.origin { set.toDispatch.insert(origin) }
         }

@@ -93,7 +93,7 @@ extension PendingModel {
         for line in set.origins.states.values {
             #expect(line.placeCount <= placeCountMax, place)
         }
-        #expect(set.pauses.keptFromPortalCount <= placeCountMax, place)
+        #expect(set.pauses.waitingForPortalCount <= placeCountMax, place)
         #expect(set.timers.count <= 2000 + 4 * (set.limits.entryCountMax + set.origins.states.count), place)
     }
 }
