@@ -144,7 +144,7 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
     /// - Parameter isClean: Whether nothing of the exchange before is left on it.
     func retire(isClean: Bool) {
         guard isOpen, isClean, !isInputClosed, input.readableBytes == 0, generation == worker.generation else { return close() }
-        worker.pool.keep(self)
+        worker.pool.holdForReuse(self)
     }
 
     /// Closes the connection. If its attempt was not taken before (`takeAttempt`), `channelInactive` deals with the attempt.

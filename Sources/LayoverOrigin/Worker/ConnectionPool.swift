@@ -58,8 +58,8 @@ final class ConnectionPool {
         return connection
     }
 
-    /// Keeps a connection for a later request. Beyond a limit the oldest one goes.
-    func keep(_ connection: DirectConnection) {
+    /// Holds a connection for a later request. Beyond a limit the oldest one goes.
+    func holdForReuse(_ connection: DirectConnection) {
         let shelf = shelf(of: connection.peer) ?? makeShelf(for: connection.peer)
         if shelf.connections.count >= options.idleConnectionsPerOriginMax { shelf.connections.first?.close() }
         if count >= options.idleConnectionCountMax { oldest?.close() }
