@@ -104,7 +104,7 @@ struct HandshakeTurnTests {
     @Test(arguments: [true, false]) func bytesBehindTheHandshakeAreForTheHandlerThatStays(waits: Bool) async throws {
         let folder = try TemporaryFolder()
         let authority = try CertificateAuthority.loadOrMake(folder: folder.file("tls").path, now: time(nil))
-        let leaves = try LeafCertificates(authority: authority, threads: .singleton, offersHTTP2: false)
+        let leaves = try LeafCertificates(authority: authority, threads: .singleton, supportsHTTP2: false)
         let identity = try await leaves.context(for: "o.test", on: MultiThreadedEventLoopGroup.singleton.next()).get()
         let trust = try TLSClientContext(trustFile: folder.file("tls/ca.pem").path)
         try handshake(trust, identity, waits: waits)
@@ -156,7 +156,7 @@ struct HandshakeTurnTests {
     func connectionGoesOnWhereEachPartOfItsHandshakeWaits(isJoined: Bool, isChosenLate: Bool) async throws {
         let folder = try TemporaryFolder()
         let authority = try CertificateAuthority.loadOrMake(folder: folder.file("tls").path, now: time(nil))
-        let leaves = try LeafCertificates(authority: authority, threads: .singleton, offersHTTP2: false)
+        let leaves = try LeafCertificates(authority: authority, threads: .singleton, supportsHTTP2: false)
         let identity = try await leaves.context(for: "o.test", on: MultiThreadedEventLoopGroup.singleton.next()).get()
         let trust = try TLSClientContext(trustFile: folder.file("tls/ca.pem").path)
         // The receiver is there before, as that of HTTP/1.1 is, or comes with the end of the handshake, as that of HTTP/2 does.

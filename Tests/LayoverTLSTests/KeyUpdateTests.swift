@@ -17,7 +17,7 @@ struct KeyUpdateTests {
         init() async throws {
             let folder = try TemporaryFolder()
             let authority = try CertificateAuthority.loadOrMake(folder: folder.file("tls").path, now: time(nil))
-            let leaves = try LeafCertificates(authority: authority, threads: .singleton, offersHTTP2: false)
+            let leaves = try LeafCertificates(authority: authority, threads: .singleton, supportsHTTP2: false)
             let identity = try await leaves.context(for: "o.test", on: MultiThreadedEventLoopGroup.singleton.next()).get()
             let trust = try TLSClientContext(trustFile: folder.file("tls/ca.pem").path)
             client = try TLSClientSession(trust, host: "o.test", port: 443, cache: TLSSessionCache())

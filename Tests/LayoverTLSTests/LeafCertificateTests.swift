@@ -110,7 +110,7 @@ final class LeafRig: Sendable {
         authority = try CertificateAuthority.make(now: time(nil) - authorityAge)
         caFile = try folder.write(authority.certificatePEM, to: "ca.pem")
         threads.start()
-        leaves = try LeafCertificates(authority: authority, threads: threads, offersHTTP2: true) { [clock] in clock.value }
+        leaves = try LeafCertificates(authority: authority, threads: threads, supportsHTTP2: true) { [clock] in clock.value }
     }
 
     deinit { threads.shutdownGracefully { _ in } }

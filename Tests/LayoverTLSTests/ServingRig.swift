@@ -17,11 +17,11 @@ final class ServingRig: Sendable {
     var caFile: String { folder.file("tls/ca.pem").path }
     var port: Int { channel.value?.localAddress?.port ?? 0 }
 
-    init(offersHTTP2: Bool = true) async throws {
+    init(supportsHTTP2: Bool = true) async throws {
         folder = try TemporaryFolder()
         authority = try CertificateAuthority.loadOrMake(folder: folder.file("tls").path, now: time(nil))
         threads.start()
-        leaves = try LeafCertificates(authority: authority, threads: threads, offersHTTP2: offersHTTP2)
+        leaves = try LeafCertificates(authority: authority, threads: threads, supportsHTTP2: supportsHTTP2)
         let bound = try await ServerBootstrap(group: group)
             .childChannelOption(.autoRead, value: false)
             .childChannelOption(.allowRemoteHalfClosure, value: true)

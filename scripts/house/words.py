@@ -43,6 +43,10 @@ GONE = {
     "keepingFailure": "storingFailure",
     "takeKept": "takePutAside",
     "keptFromPortal": "waitingForPortal",
+    "OfferedResponse": "WithheldResponse",
+    "forgetOffered": "forgetWithheld",
+    "keepBack": "withhold",
+    "offersHTTP2": "supportsHTTP2",
 }
 
 

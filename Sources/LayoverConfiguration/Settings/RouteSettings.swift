@@ -35,7 +35,7 @@ struct RouteSettings: Sendable, Hashable {
         route.timeouts = timeouts
         route.async = async
         route.allowAddresses = allowAddresses
-        route.offersHTTP2 = http2
+        route.supportsHTTP2 = http2
         route.key = key
         route.intercepts = intercept
         route.interceptFallback = interceptFallback

@@ -123,7 +123,7 @@ extension ExchangeMachine {
             guard departure.mayBeShared, departure.purpose == .transfer else { return .end }
             enter(.unattended)
             return .share
-        case .loading, .preflight, .offering, .parked: return .end
+        case .loading, .preflight, .withholding, .parked: return .end
         case .unattended, .ended: return .none
         }
     }
@@ -210,8 +210,8 @@ extension ExchangeMachine {
     private func step(after end: EntryEnd) -> EntryEndStep {
         switch phase {
         // mutant: response-in-hand-lost
-        case .offering where end == .draining: .deliver
-        case .loading, .collecting, .searching, .accepting, .preflight, .attempting, .offering, .parked: .answer
+        case .withholding where end == .draining: .deliver
+        case .loading, .collecting, .searching, .accepting, .preflight, .attempting, .withholding, .parked: .answer
         case .delivering: .breakOff
         case .unattended: .close
         case .ended: .none
@@ -252,7 +252,7 @@ extension ExchangeMachine {
             guard awaitsOutcome else { return .answer }
             stop = .lastWordIsDue
             return .waitForOutcome
-        case .attempting, .offering, .parked:
+        case .attempting, .withholding, .parked:
             guard departure.isComplete, departure.purpose == .transfer, mayEndAsTicket else { return .answer }
             stop = .lastWordIsDue
             return .offerTicket

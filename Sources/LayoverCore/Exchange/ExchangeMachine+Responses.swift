@@ -5,7 +5,7 @@ extension ExchangeMachine {
     package enum ResponseStep: Sendable, Hashable {
         case deliver(Verdict)
         /// The response is held back until the engine says whether another attempt may be made.
-        case offer(Failure, Verdict.Parking)
+        case withhold(Failure, Verdict.Parking)
         case standIn(StandInResponse, Failure)
     }
 
@@ -15,7 +15,7 @@ extension ExchangeMachine {
         holder != .cache && attempts.policy.retryOn.match(status: status)
     }
 
-    /// Decides what follows a response whose status is retried. Only an offered response is recorded here; the caller records the
+    /// Decides what follows a response whose status is retried. Only a withheld response is recorded here; the caller records the
     /// others.
     package mutating func answered(
         _ response: ResponseSummary, sending request: RequestSummary, connection: ConnectionFacts?, at now: Timestamp,
@@ -25,10 +25,10 @@ extension ExchangeMachine {
         let failure = Failure.answered(response.status, isMade: connection?.isMade == true)
         switch verdict {
         case .park(let parking):
-            enter(.offering)
+            enter(.withholding)
             lastFailure = failure
             record(verdict, failure: failure, status: response.status, connection: connection, at: now)
-            return .offer(failure, parking)
+            return .withhold(failure, parking)
         case .standIn(let response):
             lastFailure = failure
             return .standIn(response, failure)

@@ -83,7 +83,7 @@ extension ExchangeMachine {
             ticketMoment = .atOnce
             return .chooseTicket
         case .collecting: return .findDuplicate
-        case .loading, .searching, .accepting, .preflight, .attempting, .offering, .parked, .delivering, .unattended, .ended:
+        case .loading, .searching, .accepting, .preflight, .attempting, .withholding, .parked, .delivering, .unattended, .ended:
             return BodyStep.none
         }
     }
@@ -110,7 +110,7 @@ extension ExchangeMachine {
             ticketProgress = .none
             return hasTokens ? .refuse : .findDuplicate
         case .ended: return .none
-        case .loading, .collecting, .searching, .accepting, .preflight, .attempting, .offering, .parked, .delivering, .unattended:
+        case .loading, .collecting, .searching, .accepting, .preflight, .attempting, .withholding, .parked, .delivering, .unattended:
             return .wait
         }
     }

@@ -140,7 +140,7 @@ package struct ExchangeMachine: Sendable {
     package mutating func acceptanceBegan() { enter(.accepting) }
 
     /// A response is kept in hand, until the engine or its body says what becomes of it.
-    package mutating func responseIsKeptBack() { enter(.offering) }
+    package mutating func responseIsWithheld() { enter(.withholding) }
 
     /// The response goes to its recipient.
     package mutating func deliveryBegan() { enter(.delivering) }
@@ -160,7 +160,7 @@ package struct ExchangeMachine: Sendable {
     /// The store gets the response from now on. The attempt under way goes on.
     package mutating func becomeTicket(_ storing: Storing) {
         holder = .store(storing)
-        if phase != .attempting, phase != .offering { phase = .parked }
+        if phase != .attempting, phase != .withholding { phase = .parked }
     }
 
     /// A reload has given the request another policy.

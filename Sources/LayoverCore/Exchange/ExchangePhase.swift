@@ -13,7 +13,7 @@ package enum ExchangePhase: Sendable, Hashable {
     /// An attempt is under way; nothing of its response has come.
     case attempting
     /// A response has come whose status is worth another attempt; whether one is made is still to be said.
-    case offering
+    case withholding
     /// The request waits in the pending set.
     case parked
     /// The response is on its way to its recipient.
@@ -53,8 +53,8 @@ package enum ExchangePhase: Sendable, Hashable {
         case .preflight: [.attempting, .parked, .ended]
         // Into itself: on a new connection in place of one that had died.
         case .attempting:
-            [.attempting, .collecting(for: .verdict), .offering, .searching(.cache), .parked, .delivering, .unattended, .ended]
-        case .offering: [.parked, .delivering, .ended]
+            [.attempting, .collecting(for: .verdict), .withholding, .searching(.cache), .parked, .delivering, .unattended, .ended]
+        case .withholding: [.parked, .delivering, .ended]
         case .parked: [.preflight, .attempting, .ended]
         // Back to `attempting` or `parked`: the response broke off. All of it, or its rest, is requested again.
         case .delivering: [.attempting, .parked, .unattended, .ended]
@@ -66,9 +66,9 @@ package enum ExchangePhase: Sendable, Hashable {
 
     package static var all: [ExchangePhase] {
         [.loading] + Use.allCases.map { .collecting(for: $0) } + Search.allCases.map { .searching($0) }
-            + [.accepting, .preflight, .attempting, .offering, .parked, .delivering, .unattended, .ended]
+            + [.accepting, .preflight, .attempting, .withholding, .parked, .delivering, .unattended, .ended]
     }
 
     /// Whether there is neither a response nor an end, and the request is known to those who decide about it.
-    package var isPending: Bool { self == .parked || self == .attempting || self == .offering }
+    package var isPending: Bool { self == .parked || self == .attempting || self == .withholding }
 }

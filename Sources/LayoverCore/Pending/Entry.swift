@@ -90,7 +90,7 @@ package struct Entry: StandingRequest, Sendable {
         /// A ticket.
         case ticket
         /// A ticket, and it was offered one, and has not replied yet.
-        case offered
+        case ticketOffered
     }
 
     /// Only the history changes it: it cuts off a long URL (`withURL(of:)` has it whole).

@@ -250,10 +250,10 @@ package struct PendingSet: Sendable {
     mutating func endOrOfferTicket(_ id: EntryID, now: Timestamp) {
         guard let entry = entries[id] else { return }
         switch entry.owner {
-        case .clientUntilStored, .client(.offered): return
+        case .clientUntilStored, .client(.ticketOffered): return
         // A ticket whose own time is over too is of no use to anyone.
         case .client(.ticket) where entry.lifetimeEnd > now:
-            entries[id]?.owner = .client(.offered)
+            entries[id]?.owner = .client(.ticketOffered)
             return actions.append(.offerTicket(id))
         case .client, .store, .cache, .nobody, .others: break
         }

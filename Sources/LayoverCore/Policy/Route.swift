@@ -81,7 +81,7 @@ package struct Route: Sendable, Hashable {
     /// Link-local and metadata addresses that this route may reach: literal addresses or `address/prefix`.
     package var allowAddresses: [String] = []
     /// Whether HTTP/2 is offered to its origins, where they are `https`. Default: false.
-    package var offersHTTP2 = false
+    package var supportsHTTP2 = false
     /// Default: as requests without a route.
     package var way = Way.general
 

@@ -38,7 +38,7 @@ package struct UpstreamRequest: Sendable {
     /// Addresses that may be reached although they are refused by default: literals or `address/prefix`.
     package var allowAddresses: [String]
     /// Whether HTTP/2 is offered to an `https` origin. One that does not take it gets HTTP/1.1. Default: false.
-    package var offersHTTP2: Bool
+    package var supportsHTTP2: Bool
     /// The parent proxy through which the request goes. Nil: it goes through none. Default: nil.
     package var parentProxy: ParentProxy?
 
@@ -46,7 +46,7 @@ package struct UpstreamRequest: Sendable {
         purpose: Purpose, origin: Origin, method: String, target: String, host: String,
         fields: RequestFields, framing: BodyFraming = .none, body: CapturedBody? = nil,
         expectsContinue: Bool = false, mayBeSentTwice: Bool,
-        timeouts: AttemptTimeouts = .init(), allowAddresses: [String] = [], offersHTTP2: Bool = false, parentProxy: ParentProxy? = nil
+        timeouts: AttemptTimeouts = .init(), allowAddresses: [String] = [], supportsHTTP2: Bool = false, parentProxy: ParentProxy? = nil
     ) {
         self.purpose = purpose
         self.origin = origin
@@ -60,7 +60,7 @@ package struct UpstreamRequest: Sendable {
         self.mayBeSentTwice = mayBeSentTwice
         self.timeouts = timeouts
         self.allowAddresses = allowAddresses
-        self.offersHTTP2 = offersHTTP2
+        self.supportsHTTP2 = supportsHTTP2
         self.parentProxy = parentProxy
     }
 

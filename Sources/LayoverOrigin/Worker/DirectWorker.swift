@@ -51,7 +51,7 @@ final class DirectWorker: UpstreamWorker, @unchecked Sendable {
 
     /// Whether the attempt is ours. Constant for one attempt: the state of others belongs to the dialler's thread.
     private func takes(_ request: UpstreamRequest) -> Bool {
-        guard request.purpose == .transfer, !request.offersHTTP2 else { return false }
+        guard request.purpose == .transfer, !request.supportsHTTP2 else { return false }
         // Through a parent proxy with TLS libcurl reaches the origin, but it cannot hand its socket over.
         if request.parentProxy?.isSecure == true, request.parentProxyUse == .tunnel { return false }
         switch request.origin.scheme {

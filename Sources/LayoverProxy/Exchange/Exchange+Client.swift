@@ -49,7 +49,7 @@ extension Exchange {
     private var capturesBody: Bool {
         let policy = machine.attempts.policy
         // An origin may refuse the stream of HTTP/2 once all of it has left (RFC 9113 section 8.7).
-        return request.mayBeSentTwice || request.offersHTTP2 || policy.maybeAppliedRule() == .ask || policy.retriesRefused
+        return request.mayBeSentTwice || request.supportsHTTP2 || policy.maybeAppliedRule() == .ask || policy.retriesRefused
             || conversion != nil || machine.adoptsOnLeave(request.purpose, storesTickets: loop.configuration.storesTickets)
     }
 
@@ -115,8 +115,8 @@ extension Exchange {
         case .sendRest(let limit): sendRestUnattended(within: limit)
         case .share: shareUnattended()
         case .end:
-            run.cancel(evidenceFor: phase.isOffering ? nil : entry)
-            forgetOffered()
+            run.cancel(evidenceFor: phase.isWithholding ? nil : entry)
+            forgetWithheld()
             // mutant: waits-for-nobody
             ended(as: .cancelled)
         case .goesOn, .none: break
@@ -175,8 +175,8 @@ extension Exchange {
         if machine.isOverForClient { tellOthers(problem, wasSent: true) }
         if let id { leaveSet(id) }
         let step = machine.entryEnded(end, hasBegunSending: run.hasBegunSending)
-        if step == .deliver { return deliverOffered() }
-        forgetOffered()
+        if step == .deliver { return deliverWithheld() }
+        forgetWithheld()
         // mutant: cancel-goes-on
         run.cancel(evidenceFor: id)
         switch step {
@@ -239,7 +239,7 @@ extension Exchange {
     func answerCutOff() {
         guard !machine.isOverForClient else { return }
         let mayHaveBeenSent = machine.attempts.counts.mayHaveBeenApplied || run.hasBegunSending
-        forgetOffered()
+        forgetWithheld()
         run.cancel()
         request.body?.breakOff()
         fail(.cutOff(mayHaveBeenSent: mayHaveBeenSent))

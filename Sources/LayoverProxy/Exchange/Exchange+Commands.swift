@@ -127,12 +127,12 @@ extension Exchange: HeldExchange {
             machine.attemptInterrupted(by: .command)
             run.abort()
         case .loading: machine.attemptInterrupted(by: .command)
-        case .offering where offered?.readsCode == true: judgeOffered()
+        case .withholding where withheld?.readsCode == true: judgeWithheld()
         // The attempt has failed already, and the rest of the body is not waited for.
         case .collecting(for: .verdict):
             machine.attemptInterrupted(by: .command)
             judgeCollected()
-        case .collecting, .searching, .accepting, .offering, .parked, .delivering, .ended: break
+        case .collecting, .searching, .accepting, .withholding, .parked, .delivering, .ended: break
         }
     }
 
@@ -163,7 +163,7 @@ extension Exchange: HeldExchange {
             run.abort()
         case .ended: run.abort()
         // The engine decides about a response in hand.
-        case .loading, .collecting, .searching, .accepting, .offering, .parked: break
+        case .loading, .collecting, .searching, .accepting, .withholding, .parked: break
         }
     }
 
@@ -175,16 +175,16 @@ extension Exchange: HeldExchange {
 
     func dropResponse() {
         loop.eventLoop.execute {
-            guard self.phase == .offering else { return }
-            if self.offered?.isOver == false { self.run.cancel() } else { self.run.end() }
-            self.forgetOffered()
+            guard self.phase == .withholding else { return }
+            if self.withheld?.isOver == false { self.run.cancel() } else { self.run.end() }
+            self.forgetWithheld()
             self.rest()
             // The client closed its side while its response was in hand: now it would wait, and so it has left.
             if self.client?.connection?.isInputClosed == true { self.clientClosedInput() }
         }
     }
 
-    func deliverResponse(_ reason: Verdict.DeliverReason) { loop.eventLoop.execute { self.deliverOffered() } }
+    func deliverResponse(_ reason: Verdict.DeliverReason) { loop.eventLoop.execute { self.deliverWithheld() } }
 
     func rerouted(to route: String?, _ policy: Policy, in routes: RouteTable) {
         loop.eventLoop.execute { self.take(route, policy, in: routes) }
@@ -209,7 +209,7 @@ extension Exchange: HeldExchange {
             if case .cache = self.recipient { return self.abort() }
             if self.client != nil { self.forgetEntry() }
             // A response in hand is better than a problem about limits.
-            if self.phase == .offering { self.deliverOffered() } else { self.fail(.limit(limit, value)) }
+            if self.phase == .withholding { self.deliverWithheld() } else { self.fail(.limit(limit, value)) }
         }
     }
 
@@ -228,7 +228,7 @@ extension Exchange: HeldExchange {
         guard phase != .ended else { return }
         // What becomes of a preflight says nothing of the request.
         run.cancel(evidenceFor: phase == .preflight ? nil : entry)
-        forgetOffered()
+        forgetWithheld()
         if case .cache(let cache) = recipient { cache.discard() }
         machine.ended()
         close()

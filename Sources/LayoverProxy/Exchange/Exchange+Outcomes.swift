@@ -43,7 +43,7 @@ extension Exchange {
         case .head(let head, _) where phase.isPreflight: preflightAnswered(head)
         case .head(let head, let sendings): received(head, sendings: sendings)
         case .body, .endWithheld, .complete, .end, .failed:
-            if phase.isOffering { keepOffered(event) } else { receiveRest(event) }
+            if phase.isWithholding { collectWithheld(event) } else { receiveRest(event) }
         case .dialled(let socket):
             guard let client else { return socket.close() }
             client.open(socket, of: self)

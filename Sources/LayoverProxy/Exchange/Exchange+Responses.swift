@@ -37,10 +37,10 @@ extension Exchange {
 
     private func follow(_ step: ExchangeMachine.ResponseStep, after response: ResponseSummary, _ head: ResponseHead) {
         switch step {
-        case .offer(let failure, let parking):
+        case .withhold(let failure, let parking):
             // The engine says what becomes of it: the set may be full, or the budget spent, and then the client gets what the
             // origin said.
-            keepBack(OfferedResponse(head: head))
+            withhold(WithheldResponse(head: head))
             run.endFresh()
             post(failure, parking)
         case .standIn(let standIn, let failure):
@@ -95,7 +95,7 @@ extension Exchange {
     func deliver(_ head: ResponseHead) {
         if let client, client.isStream, client.connection != nil, let field = HTTP2Fields.unsendable(in: head) {
             // The response cannot be sent by HTTP/2 as it is. It is neither altered nor asked for again.
-            forgetOffered()
+            forgetWithheld()
             run.cancel()
             return fail(.unsendable(field, status: head.status))
         }
@@ -119,12 +119,12 @@ extension Exchange {
     }
 
     /// Passes the response in hand on after all.
-    func deliverOffered() {
-        guard phase.isOffering, let offered else { return }
-        if offered.readsCode { return judgeOffered() }
-        self.forgetOffered()
-        deliver(offered.head)
-        for event in offered.rest {
+    func deliverWithheld() {
+        guard phase.isWithholding, let withheld else { return }
+        if withheld.readsCode { return judgeWithheld() }
+        self.forgetWithheld()
+        deliver(withheld.head)
+        for event in withheld.rest {
             guard attempt != nil else { break }
             receiveRest(event)
         }
@@ -162,9 +162,9 @@ extension Exchange {
         case _ where phase.isUnattended: outcomeIsUnknownWithoutClient(head)
         case .unknown: outcomeIsUnknown(after: head, isConflict: false)
         case .unknownUnlessConflict:
-            keepBack(OfferedResponse(head: head, readsCode: true))
+            withhold(WithheldResponse(head: head, readsCode: true))
             loop.eventLoop.scheduleTask(in: Self.codeTime) { [weak self, weak attempt] in
-                if let self, let attempt, self.attempt === attempt { self.judgeOffered() }
+                if let self, let attempt, self.attempt === attempt { self.judgeWithheld() }
             }
         }
         return true
@@ -177,16 +177,16 @@ extension Exchange {
     }
 
     /// Keeps what follows the head of a response in hand.
-    func keepOffered(_ event: UpstreamEvent) {
-        keepBack(event)
-        guard let offered, offered.readsCode, offered.isOver || offered.byteCount > ConflictCode.byteCountMax else { return }
-        judgeOffered()
+    func collectWithheld(_ event: UpstreamEvent) {
+        withhold(event)
+        guard let withheld, withheld.readsCode, withheld.isOver || withheld.byteCount > ConflictCode.byteCountMax else { return }
+        judgeWithheld()
     }
 
     /// All of the body has come, or more than is read of it, or no more is waited for.
-    func judgeOffered() {
-        guard phase.isOffering, let offered, offered.readsCode else { return }
-        outcomeIsUnknown(after: offered.head, isConflict: offered.isConflict)
+    func judgeWithheld() {
+        guard phase.isWithholding, let withheld, withheld.readsCode else { return }
+        outcomeIsUnknown(after: withheld.head, isConflict: withheld.isConflict)
     }
 
     /// The response to a repetition does not show whether an earlier attempt was applied.
@@ -195,8 +195,8 @@ extension Exchange {
             after: ResponseSummary(head, now: loop.wallSeconds), isConflict: isConflict, connection: attempt?.connectionFacts,
             in: circumstances(isOver: true), using: &loop.generator)
         if entry == nil { tellOriginAnswered() }
-        if offered?.isOver == true { run.end() } else { run.cancel() }
-        forgetOffered()
+        if withheld?.isOver == true { run.end() } else { run.cancel() }
+        forgetWithheld()
         follow(step)
     }
 
@@ -318,13 +318,13 @@ extension ResumeFacts {
     }
 }
 
-/// A response that is held back while the engine says whether its request may be tried again, or while its body is read for a code.
+/// A response that is withheld while the engine says whether its request may be tried again, or while its body is read for a code.
 ///
 /// What comes after the head waits here too. The worker pauses by itself when it is too much, because none
 /// of it counts as taken.
 ///
 /// A class: most exchanges never have one, and as a part of them it would make each 100 bytes larger.
-final class OfferedResponse {
+final class WithheldResponse {
     let head: ResponseHead
     var rest: [UpstreamEvent] = []
     /// Whether the body is read for the code of a conflict. The engine does not know of the response yet, and it is never delivered.

@@ -136,7 +136,7 @@ extension Exchange {
             ended(as: .cancelled)
         case .keyReused, .unknownParent:
             guard let problem = Problem(result) else { return }
-            forgetOffered()
+            forgetWithheld()
             run.cancel()
             fail(problem)
         // The client keeps waiting, as long as it may. If it is unknown whether the ticket is on disk, the next insertion replaces
@@ -166,7 +166,7 @@ extension Exchange {
         case .rest: rest()
         case .tellOthers: responseIsNotStored()
         case .cancel:
-            forgetOffered()
+            forgetWithheld()
             run.cancel()
             ended(as: .cancelled)
         case .none: break

@@ -31,8 +31,8 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     private(set) var trailers: RequestFields?
     /// The exchange's place in the pending set, once it has one.
     private(set) var entry: EntryID?
-    /// The response in hand while `offering`.
-    private(set) var offered: OfferedResponse?
+    /// The response in hand while `withholding`.
+    private(set) var withheld: WithheldResponse?
     /// Nil: the client takes no ticket.
     private(set) var conversion: TicketConversion?
     /// Nil where no other request with the same `Idempotency-Key` is looked for.
@@ -104,15 +104,15 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
 
     func forgetEntry() { entry = nil }
 
-    /// Keeps a response in hand while `offering`.
-    func keepBack(_ response: OfferedResponse) {
-        machine.responseIsKeptBack()
-        offered = response
+    /// Keeps a response in hand while `withholding`.
+    func withhold(_ response: WithheldResponse) {
+        machine.responseIsWithheld()
+        withheld = response
     }
 
-    func keepBack(_ event: UpstreamEvent) { offered?.rest.append(event) }
+    func withhold(_ event: UpstreamEvent) { withheld?.rest.append(event) }
 
-    func forgetOffered() { offered = nil }
+    func forgetWithheld() { withheld = nil }
 
     /// - Parameter trailers: Those that are forwarded.
     func bodyIsComplete(with trailers: RequestFields?) {
@@ -288,7 +288,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
 extension ExchangePhase {
     var isPreflight: Bool { if case .preflight = self { true } else { false } }
     var isAttempting: Bool { if case .attempting = self { true } else { false } }
-    var isOffering: Bool { if case .offering = self { true } else { false } }
+    var isWithholding: Bool { if case .withholding = self { true } else { false } }
     var isParked: Bool { if case .parked = self { true } else { false } }
     var isDelivering: Bool { if case .delivering = self { true } else { false } }
     var isUnattended: Bool { if case .unattended = self { true } else { false } }

@@ -67,10 +67,10 @@ final class RequestPlanner {
     ) throws(Refusal) -> RequestPlan {
         var (address, target) = (address, target)
         // Each look at a route copies it.
-        var (name, allowAddresses, offersHTTP2): (String?, [String], Bool) = (nil, [], false)
+        var (name, allowAddresses, supportsHTTP2): (String?, [String], Bool) = (nil, [], false)
         var upstream: Route.Upstream?
         if let route {
-            (name, allowAddresses, offersHTTP2) = (route.name, route.allowAddresses, route.offersHTTP2)
+            (name, allowAddresses, supportsHTTP2) = (route.name, route.allowAddresses, route.supportsHTTP2)
             upstream = route.upstream
         }
         if let upstream {
@@ -93,7 +93,7 @@ final class RequestPlanner {
             host: address.host, fields: fields,
             framing: Self.framing(of: head), expectsContinue: head.expectsContinue,
             mayBeSentTwice: repeatability.mayBeSentTwice, timeouts: timeouts(of: route),
-            allowAddresses: allowAddresses, offersHTTP2: offersHTTP2, parentProxy: parentProxy(for: address.origin, by: name))
+            allowAddresses: allowAddresses, supportsHTTP2: supportsHTTP2, parentProxy: parentProxy(for: address.origin, by: name))
         request.places = places
         let order = try order(of: head, policy, request)
         let plan = ForwardPlan(

@@ -69,7 +69,7 @@ struct TicketLoading {
             purpose: .transfer, origin: stored.origin, method: stored.method, target: stored.target, host: stored.host,
             fields: stored.fields, framing: framing, body: body, mayBeSentTwice: false,
             timeouts: loop.planner.timeouts(of: route, isTicket: true), allowAddresses: route?.allowAddresses ?? [],
-            offersHTTP2: route?.offersHTTP2 ?? false)
+            supportsHTTP2: route?.supportsHTTP2 ?? false)
         // The engine counts the attempt at this one, whatever a reload has named since.
         request.parentProxy = replay.routes.parentProxy(for: stored.origin, route: replay.route)
         request.takeFields(of: route)

@@ -66,7 +66,7 @@ extension ClientRecipient {
         let loop = self.loop
         let owner = UpgradeHandshake.Owner(
             receiver: exchange,
-            mayRead: { !exchange.phase.isOffering && exchange.client?.connection?.isWritable != false },
+            mayRead: { !exchange.phase.isWithholding && exchange.client?.connection?.isWritable != false },
             batchEnded: { exchange.client?.connection?.flushNow() },
             switched: { head, channel, rest in
                 // The half of the tunnel is behind the handshake before the head is passed on: bytes may follow at once.

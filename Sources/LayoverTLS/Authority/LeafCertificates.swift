@@ -36,21 +36,21 @@ package final class LeafCertificates: Sendable {
     private let state: Mutex<State>
     private let key: PrivateKey
     private let threads: NIOThreadPool
-    private let offersHTTP2: Bool
+    private let supportsHTTP2: Bool
     private let now: @Sendable () -> Int
 
     /// - Parameters:
     ///   - threads: Where certificates are signed. It runs, and is stopped by the caller.
-    ///   - offersHTTP2: Whether the servers offer `h2`.
+    ///   - supportsHTTP2: Whether the servers offer `h2`.
     ///   - now: The time, in seconds since 1970. Default: the wall clock.
     /// - Throws: `CertificateError` if there is no memory for a key.
     package init(
-        authority: CertificateAuthority, threads: NIOThreadPool, offersHTTP2: Bool,
+        authority: CertificateAuthority, threads: NIOThreadPool, supportsHTTP2: Bool,
         now: @escaping @Sendable () -> Int = { time(nil) }
     ) throws(CertificateError) {
         state = Mutex(State(authority: authority))
         key = try PrivateKey()
-        (self.threads, self.offersHTTP2, self.now) = (threads, offersHTTP2, now)
+        (self.threads, self.supportsHTTP2, self.now) = (threads, supportsHTTP2, now)
     }
 
     /// The authority that signs.
@@ -114,7 +114,7 @@ package final class LeafCertificates: Sendable {
                 let leaf = try make(name, by: authority, validity: validity)
                 let context = try TLSServerContext(
                     chain: [leaf], key: key, identity: Array(authority.certificate.keyIdentifier.prefix(8)) + Self.digest(of: name),
-                    offersHTTP2: offersHTTP2)
+                    supportsHTTP2: supportsHTTP2)
                 switch keep(context, for: name, validity: validity, authority: authority) {
                 case .kept(let waiting): for promise in waiting { promise.succeed(context) }
                 case .outdated(let other): sign(name, by: other, now: now)

@@ -8,15 +8,15 @@ package final class TLSServerContext: Sendable {
     let chain: [Certificate]
     let key: PrivateKey
     /// Whether `h2` is offered, and preferred to `http/1.1`.
-    package let offersHTTP2: Bool
+    package let supportsHTTP2: Bool
     /// The identity of the context: a session is resumed only where this is the same. At most 32 bytes.
     let identity: [UInt8]
 
     /// Does not check the chain and the key: `apply` returns false if OpenSSL refuses them.
     ///
     /// - Parameter chain: The server's certificate, then those that lead to the authority. Not empty.
-    init(chain: [Certificate], key: PrivateKey, identity: [UInt8], offersHTTP2: Bool) throws(CertificateError) {
-        (self.chain, self.key, self.offersHTTP2) = (chain, key, offersHTTP2)
+    init(chain: [Certificate], key: PrivateKey, identity: [UInt8], supportsHTTP2: Bool) throws(CertificateError) {
+        (self.chain, self.key, self.supportsHTTP2) = (chain, key, supportsHTTP2)
         self.identity = Array(identity.prefix(Int(SSL_MAX_SID_CTX_LENGTH)))
     }
 
@@ -26,13 +26,13 @@ package final class TLSServerContext: Sendable {
     ///   - certificate: PEM file: the server's certificate first.
     ///   - key: PEM file of its private key, without a password.
     /// - Throws: `CertificateError` that names the file and what is wrong. A certificate that has expired is none: see `notAfter`.
-    package convenience init(certificate: String, key: String, offersHTTP2: Bool) throws(CertificateError) {
+    package convenience init(certificate: String, key: String, supportsHTTP2: Bool) throws(CertificateError) {
         let chain = try Certificate.chain(in: PEMFile.contents(of: certificate), file: certificate)
         let privateKey = try PrivateKey(pem: PEMFile.contents(of: key), file: key)
         guard let first = chain.first, first.isFor(privateKey) else {
             throw CertificateError(.keyMismatch, "The key in \(key) is not the key of the certificate in \(certificate).")
         }
-        try self.init(chain: chain, key: privateKey, identity: first.fingerprintBytes, offersHTTP2: offersHTTP2)
+        try self.init(chain: chain, key: privateKey, identity: first.fingerprintBytes, supportsHTTP2: supportsHTTP2)
         let trial = TLSServerSettings.shared.flatMap { settings in
             SSL_new(settings.pointer).map(Result.success) ?? .failure(.noted(.unusable))
         }

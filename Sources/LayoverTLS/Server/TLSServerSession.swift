@@ -59,7 +59,7 @@ package final class TLSServerSession: TLSSession {
             guard let own = TLSSession.of(tls) as? TLSServerSession, case .made(let context) = own.choice else {
                 return SSL_TLSEXT_ERR_NOACK
             }
-            let ours = context.offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]
+            let ours = context.supportsHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]
             let list = UnsafeBufferPointer(start: offered, count: Int(offeredCount))
             for protocolName in ours {
                 var start = 0

@@ -39,7 +39,7 @@ struct EasyOptions {
     private var connectMilliseconds = 0
     private var maySeek = false
     private var isVerbose = false
-    private(set) var offersHTTP2 = false
+    private(set) var supportsHTTP2 = false
 
     init(of easy: UnsafeMutableRawPointer) { self.easy = easy }
 
@@ -130,8 +130,8 @@ struct EasyOptions {
             easy, CURLOPT_HTTPHEADER,
             fieldList.fill(
                 host: request.host, fields: Self.fieldsForPeer(of: request), framing: request.framing,
-                expectsContinue: request.expectsContinue, framesChunks: !request.offersHTTP2))
-        setHTTP2(request.offersHTTP2)
+                expectsContinue: request.expectsContinue, framesChunks: !request.supportsHTTP2))
+        setHTTP2(request.supportsHTTP2)
         // libcurl sends a request again by itself if a reused connection dies before the first byte of the response. So a request that must
         // not be sent twice always gets a new connection. The connection is closed afterwards: idle connections of many such requests would
         // pile up at the origin, because no such request ever uses one.
@@ -142,7 +142,7 @@ struct EasyOptions {
         // libcurl reports some facts only in its verbose output: a refused stream, a CONNECT that was sent to a parent proxy with TLS, and
         // a failed send while the connection is still open.
         setVerbose(
-            request.framing != .none || request.offersHTTP2 || request.parentProxyUse == .tunnel && request.parentProxy?.isSecure == true)
+            request.framing != .none || request.supportsHTTP2 || request.parentProxyUse == .tunnel && request.parentProxy?.isSecure == true)
         setConnectTimeout(request.timeouts.connect.millisecondsAtLeastOne)
         if self.isDial != isDial {
             self.isDial = isDial
@@ -151,8 +151,8 @@ struct EasyOptions {
     }
 
     private mutating func setHTTP2(_ isOffered: Bool) {
-        guard offersHTTP2 != isOffered else { return }
-        offersHTTP2 = isOffered
+        guard supportsHTTP2 != isOffered else { return }
+        supportsHTTP2 = isOffered
         layover_set_long(easy, CURLOPT_HTTP_VERSION, Int(isOffered ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
     }
 

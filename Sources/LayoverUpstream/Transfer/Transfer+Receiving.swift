@@ -18,7 +18,7 @@ extension Transfer {
             case .some(.none): foundExcess()
             case .some: _ = try trailerAssembler.take(line: line)
             case nil:
-                let isHTTP2 = easyOptions.offersHTTP2 && line.starts(with: Self.http2Status)
+                let isHTTP2 = easyOptions.supportsHTTP2 && line.starts(with: Self.http2Status)
                 let head = isHTTP2 ? try takeHTTP2Status(line) : try headAssembler.take(line: line)
                 if let head { received(head) }
             }

@@ -163,7 +163,7 @@ extension Transfer {
         sending.continueAt = nil
         let mailbox = loop.mailbox
         let (slot, serial) = (slot, serial)
-        sending.reader = FramedBodyReader(body, framing: request.framing, framesChunks: !request.offersHTTP2) {
+        sending.reader = FramedBodyReader(body, framing: request.framing, framesChunks: !request.supportsHTTP2) {
             _ = mailbox.post(.resumeSending(slot: slot, serial: serial))
         }
     }

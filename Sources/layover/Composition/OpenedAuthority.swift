@@ -33,7 +33,7 @@ final class OpenedAuthority: Sendable {
         do throws(CertificateError) {
             let authority = try CertificateAuthority.loadOrMake(folder: folder, now: Int(Date().timeIntervalSince1970))
             OwnAuthorities.distrust(authority)
-            let made = try LeafCertificates(authority: authority, threads: .singleton, offersHTTP2: true)
+            let made = try LeafCertificates(authority: authority, threads: .singleton, supportsHTTP2: true)
             certificates.withLock { $0 = made }
             let interceptions = Interceptions(logger: logger)
             known.withLock { $0 = interceptions }

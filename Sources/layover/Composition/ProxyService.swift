@@ -72,7 +72,7 @@ struct ListenerIdentity: Sendable {
     ///
     /// - Throws: `CertificateError`; the loops go on with what they have.
     func use(on loops: [ProxyLoop], logger: Logger) async throws {
-        let identity = try TLSServerContext(certificate: certificate, key: key, offersHTTP2: false)
+        let identity = try TLSServerContext(certificate: certificate, key: key, supportsHTTP2: false)
         if identity.notAfter < Int(Date().timeIntervalSince1970) {
             logger.warning("the certificate of the proxy port has expired", metadata: ["file": "\(certificate)"])
         }

@@ -60,7 +60,7 @@ struct ClientStepTests {
     /// A response in hand is better than a 503 about the stop of the proxy.
     @Test func responseInHandIsDeliveredWhenTheProxyStops() {
         let cases: [(ExchangePhase, EntryEnd, ExchangeMachine.EntryEndStep)] = [
-            (.offering, .draining, .deliver), (.offering, .expired, .answer), (.parked, .draining, .answer),
+            (.withholding, .draining, .deliver), (.withholding, .expired, .answer), (.parked, .draining, .answer),
         ]
         for (phase, end, expected) in cases {
             var machine = machine(phase)
@@ -82,7 +82,7 @@ struct ClientStepTests {
         #expect(!second.isLastWordDue)
         switch phase {
         case .delivering, .unattended, .ended: #expect(whole == .none && part == .none)
-        case .attempting, .offering, .parked: #expect(whole == .offerTicket && part == .answer)
+        case .attempting, .withholding, .parked: #expect(whole == .offerTicket && part == .answer)
         default: #expect(whole == .answer && part == .answer)
         }
     }

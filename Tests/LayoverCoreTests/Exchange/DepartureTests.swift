@@ -69,7 +69,9 @@ struct DepartureTests {
         }
     }
 
-    @Test(arguments: [ExchangePhase.parked, .attempting, .offering]) func requestGoesOnAsATicketWhereThePolicySaysSo(phase: ExchangePhase) {
+    @Test(arguments: [ExchangePhase.parked, .attempting, .withholding]) func requestGoesOnAsATicketWhereThePolicySaysSo(
+        phase: ExchangePhase
+    ) {
         let leaving = departure { $0.storesTickets = true }
         var adopting = adopting(phase)
         #expect(adopting.clientLeft(leaving) == .adopt)
@@ -173,7 +175,7 @@ struct DepartureTests {
     @Test func waitingRequestEndsWithItsClient() {
         let phases: [ExchangePhase] = [
             .collecting(for: .attempt), .collecting(for: .ticket), .searching(.cache), .searching(.duplicateKey), .accepting, .preflight,
-            .offering, .parked,
+            .withholding, .parked,
         ]
         for phase in phases {
             var machine = machine(phase)

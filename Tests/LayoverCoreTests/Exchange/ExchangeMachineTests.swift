@@ -42,7 +42,7 @@ import Testing
             var machine = machine(for: .client, phase)
             machine.becomeTicket(.unstored)
             #expect(machine.holder == .store(.unstored))
-            #expect(machine.phase == ([.attempting, .offering].contains(phase) ? phase : .parked))
+            #expect(machine.phase == ([.attempting, .withholding].contains(phase) ? phase : .parked))
         }
     }
 
@@ -193,11 +193,11 @@ import Testing
         _ = machine.startAttempt(.arrival, at: now)
         #expect(machine.retries(status: 503) && !machine.retries(status: 500))
         let step = machine.answered(ResponseSummary(status: 503), sending: get, connection: nil, at: now, using: &generator)
-        guard case .offer(let failure, _) = step else {
+        guard case .withhold(let failure, _) = step else {
             Issue.record("\(step)")
             return
         }
-        #expect(failure == .answered(503) && machine.phase == .offering && machine.lastFailure == failure)
+        #expect(failure == .answered(503) && machine.phase == .withholding && machine.lastFailure == failure)
         #expect(machine.takeRecords().map(\.status) == [503])
     }
 }

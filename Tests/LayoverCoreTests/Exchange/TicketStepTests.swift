@@ -19,7 +19,7 @@ struct TicketStepTests {
         machine.ticketIsWanted(purpose, isComplete: isComplete, storesTickets: storesTickets, isLast: isLast)
     }
 
-    private static let pending: [ExchangePhase] = [.attempting, .offering, .parked]
+    private static let pending: [ExchangePhase] = [.attempting, .withholding, .parked]
 
     // MARK: The body
 

@@ -16,7 +16,7 @@ final class FarIdentity: Sendable {
         folder = try TemporaryFolder()
         let authority = try CertificateAuthority.loadOrMake(folder: folder.file("tls").path, now: time(nil))
         threads.start()
-        leaves = try LeafCertificates(authority: authority, threads: threads, offersHTTP2: false)
+        leaves = try LeafCertificates(authority: authority, threads: threads, supportsHTTP2: false)
         trust = try TLSClientContext(trustFile: folder.file("tls/ca.pem").path)
     }
 
