@@ -47,6 +47,7 @@ GONE = {
     "forgetOffered": "forgetWithheld",
     "keepBack": "withhold",
     "offersHTTP2": "supportsHTTP2",
+    "settleAndTell": "updateAndTell",
 }
 
 

@@ -56,16 +56,16 @@ extension Reachability {
     private mutating func originAway(_ origin: Origin, now: Timestamp) -> [ReachabilityAction] {
         guard !origin.isLoopback, !isDoubted else { return [] }
         awayOrigins.insert(origin)
-        return isDoubted ? settleAndTell(now: now) : []
+        return isDoubted ? updateAndTell(now: now) : []
     }
 
     private mutating func originBack(now: Timestamp) -> [ReachabilityAction] {
         let wasDoubted = isDoubted
         awayOrigins.removeAll()
-        return wasDoubted ? settleAndTell(now: now) + [.wake] : []
+        return wasDoubted ? updateAndTell(now: now) + [.wake] : []
     }
 
-    private mutating func settleAndTell(now: Timestamp) -> [ReachabilityAction] {
+    private mutating func updateAndTell(now: Timestamp) -> [ReachabilityAction] {
         updateState(now: now)
         return [.changed]
     }
