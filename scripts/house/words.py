@@ -48,6 +48,8 @@ GONE = {
     "keepBack": "withhold",
     "offersHTTP2": "supportsHTTP2",
     "settleAndTell": "updateAndTell",
+    "isAtRest": "isPaused, isStoredOnly",
+    "isTicketAtRest": "isStoredOnly",
 }
 
 

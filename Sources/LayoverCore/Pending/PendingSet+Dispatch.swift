@@ -239,11 +239,11 @@ extension PendingSet {
 
     /// Whether none goes by itself, wherever to.
     // mutant: offline
-    var isAtRest: Bool { mode == .offline || isDraining || isRestoring }
+    var isPaused: Bool { mode == .offline || isDraining || isRestoring }
 
     /// Starts as many attempts to an origin as its gate admits.
     mutating func dispatch(_ origin: Origin, now: Timestamp) {
-        guard !isAtRest, origins.isKnown(origin) else { return }
+        guard !isPaused, origins.isKnown(origin) else { return }
         releaseWithheld(to: origin, now: now)
         while origins[origin].admits(now: now), let place = nextToGo(origin, now: now) {
             start(place.id, by: entries[place.id]?.eligibleBy ?? .canary, now: now)
@@ -338,7 +338,7 @@ extension PendingSet {
     /// When the pause is over: lets one of the tickets that were put aside find out whether the store has recovered. If the
     /// store has not, the ticket goes behind the others.
     mutating func probeStore(now: Timestamp) {
-        guard let pauseEnd = pauses.storePauseEnd, pauseEnd <= now, !isAtRest,
+        guard let pauseEnd = pauses.storePauseEnd, pauseEnd <= now, !isPaused,
             pauses.storeProbe.flatMap({ entries[$0]?.state }) != .attempting
         else { return }
         while let origin = origins.longestPausedByStore(now: now),

@@ -17,14 +17,14 @@ extension PendingSet {
     package var unattendedCount: Int { entries.unattendedCount }
     package func isLive(_ id: EntryID) -> Bool { entries[id] != nil }
     /// Whether it is a ticket that is on disk.
-    package func isTicketAtRest(_ id: EntryID) -> Bool { entries[id].map { $0.ticket != nil && !$0.isBeingStored } ?? false }
+    package func isStoredOnly(_ id: EntryID) -> Bool { entries[id].map { $0.ticket != nil && !$0.isBeingStored } ?? false }
     /// Whether it is about to become a ticket.
     package func isBeingStored(_ id: EntryID) -> Bool { entries[id]?.isBeingStored ?? false }
     /// When `TimePassed` wants to be called next; nil while nothing is due.
     package var nextWakeAt: Timestamp? { timers.nextAt }
     package var shutOrigins: [Origin] { origins.shut }
     /// Origins on this machine to which something would go if they listened: for `ListenerWatch`.
-    package var awaitedOnThisMachine: Set<Origin> { isAtRest ? [] : origins.awaitedOnThisMachine }
+    package var awaitedOnThisMachine: Set<Origin> { isPaused ? [] : origins.awaitedOnThisMachine }
     package var incidentCount: Int { incidents.count }
 
     /// How many entries are in each live state.

@@ -27,7 +27,7 @@ extension Engine {
                 exchanges[id] = nil
                 saver.exchangeEnded(id)
             case .notSendable(let fact):
-                if pending.isTicketAtRest(fact.id) { exchanges[fact.id] = nil }
+                if pending.isStoredOnly(fact.id) { exchanges[fact.id] = nil }
                 take(fact, now: now)
             case .ticketDelivered(let id, let response, let failure, let tally):
                 saver.responseCame(response, of: id)
@@ -62,7 +62,7 @@ extension Engine {
         for action in actions {
             switch action {
             case .start(let id, let trigger):
-                if pending.isTicketAtRest(id) {
+                if pending.isStoredOnly(id) {
                     ticketStarts.append((id, trigger))
                 } else {
                     exchanges[id]?.start(trigger, isForced: pending.entry(id, now: clock.now())?.isForced ?? false)
@@ -81,7 +81,7 @@ extension Engine {
                 exchanges.removeValue(forKey: id)?.refuse(limit: limit, value: value)
             case .dropResponse(let id):
                 exchanges[id]?.dropResponse()
-                if pending.isTicketAtRest(id) { exchanges[id] = nil }
+                if pending.isStoredOnly(id) { exchanges[id] = nil }
             case .deliverResponse(let id, let reason):
                 reporter.delivered(reason)
                 if pending.isLive(id) {

@@ -223,11 +223,11 @@ extension Exchange {
     }
 
     /// Whether the ticket waits in the store, and what has come of its response waits here.
-    var isAtRestWithPart: Bool { phase.isParked && machine.holder.isStored && machine.resumable != nil }
+    var isStoredWithPart: Bool { phase.isParked && machine.holder.isStored && machine.resumable != nil }
 
     /// Whether a stop of the proxy waits for it.
     var mustFinish: Bool {
-        if store != nil { return !isAtRestWithPart }
+        if store != nil { return !isStoredWithPart }
         // The client has its response and is gone; a part of its request is still here.
         return phase.isUnattended || client != nil && phase.isDelivering
     }

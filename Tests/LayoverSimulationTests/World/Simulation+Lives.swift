@@ -172,17 +172,17 @@ extension Simulation {
         store?.die()
         for lane in lanes { _ = lane.loop.shutDown() }
         for _ in 0..<100 {
-            var isAtRest = store?.sayLastWords() != true
+            var isQuiet = store?.sayLastWords() != true
             while !jobs.isIdle {
                 jobs.runOne()
-                isAtRest = false
+                isQuiet = false
             }
             while !engineLoop.isIdle {
                 engineLoop.runOne()
-                isAtRest = false
+                isQuiet = false
             }
             for lane in lanes { lane.embedded.run() }
-            if isAtRest, jobs.isIdle, engineLoop.isIdle { break }
+            if isQuiet, jobs.isIdle, engineLoop.isIdle { break }
         }
         for lane in lanes { lane.embedded.shutdownGracefully(queue: Self.queue) { _ in } }
         engineLoop.close()
