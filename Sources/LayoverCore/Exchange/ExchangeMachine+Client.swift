@@ -80,7 +80,7 @@ extension ExchangeMachine {
         /// The request would go on as a ticket, but cannot. The reason is recorded, because the client expects it to be done.
         indirect case notAdopted(AdoptionObstacle, then: DepartureStep)
         /// The acceptance of its ticket goes on.
-        case goesOn
+        case accept
         /// The exchange ends, and an attempt under way is aborted.
         case end
         /// The attempt goes on until the head of its response, and no longer than this unless others wait for its outcome.
@@ -105,7 +105,7 @@ extension ExchangeMachine {
 
     private mutating func leftWithoutTicket(_ departure: Departure) -> DepartureStep {
         switch phase {
-        case .collecting, .searching, .accepting: return isAcceptedAtOnce && departure.isComplete ? .goesOn : .end
+        case .collecting, .searching, .accepting: return isAcceptedAtOnce && departure.isComplete ? .accept : .end
         case .attempting:
             let limit = attempts.policy.unattendedMax
             // mutant: safe-without-a-client

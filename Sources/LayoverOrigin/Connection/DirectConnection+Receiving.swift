@@ -22,7 +22,7 @@ extension DirectConnection {
                 case .head(let head): received(head, of: attempt)
                 case .body(let bytes): received(bytes, of: attempt)
                 case .end(let trailers):
-                    guard sending.goesOn else { return finish(trailers: trailers) }
+                    guard sending.isUnderWay else { return finish(trailers: trailers) }
                     completed(trailers: trailers, of: attempt)
                 }
                 // The receiver may have given the attempt up.
@@ -143,7 +143,7 @@ extension DirectConnection {
 
     /// The end of the connection is that of the response.
     private func endedByConnection() {
-        guard let attempt, sending.goesOn, !receiving.isError else { return finish(trailers: nil) }
+        guard let attempt, sending.isUnderWay, !receiving.isError else { return finish(trailers: nil) }
         completed(trailers: nil, of: attempt)
         if !isOpen { endedAfterResponse() }
     }
@@ -194,7 +194,7 @@ extension DirectConnection {
     /// Ends the attempt, and the connection with it.
     func fail(_ cause: FailureCause) {
         let progress = progress
-        let isCut = sending.goesOn && !receiving.isError
+        let isCut = sending.isUnderWay && !receiving.isError
         guard let attempt = takeAttempt() else { return }
         // A reset has an error.
         if case .lost(nil) = cause, isInputClosed, !isCut { attempt.isEndUnclosed = decoder.endsWithConnection }
@@ -271,7 +271,7 @@ extension DirectConnection {
 
 extension DirectConnection {
     /// Whether the last piece of the response is not passed on now.
-    private var withholdsEnd: Bool { !receiving.isError && sending.goesOn }
+    private var withholdsEnd: Bool { !receiving.isError && sending.isUnderWay }
 
     /// - Returns: Whether the head is withheld, because it is all of the response.
     func withholds(_ head: ResponseHead) -> Bool {

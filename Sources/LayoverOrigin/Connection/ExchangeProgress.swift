@@ -38,7 +38,7 @@ struct RequestSending {
     var hasBegun: Bool { byteCount > 0 || brokenBy != nil }
 
     /// Whether the kernel is to take more of it.
-    var goesOn: Bool { !isComplete && !isStopped }
+    var isUnderWay: Bool { !isComplete && !isStopped }
 }
 
 /// How far the response of one attempt has got.

@@ -119,7 +119,7 @@ extension Exchange {
             forgetWithheld()
             // mutant: waits-for-nobody
             ended(as: .cancelled)
-        case .goesOn, .none: break
+        case .accept, .none: break
         }
     }
 

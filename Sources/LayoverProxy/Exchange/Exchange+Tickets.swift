@@ -95,9 +95,9 @@ extension Exchange {
     private func othersWantTicket() {
         guard conversion != nil else { return }
         let isShared = client?.isSharing == true
-        let goesOn = machine.othersWantTicket(departure, isUnderWay: attempt != nil && !isShared)
+        let becomesTicket = machine.othersWantTicket(departure, isUnderWay: attempt != nil && !isShared)
         askForTicket()
-        if goesOn { convert(.unstored) }
+        if becomesTicket { convert(.unstored) }
     }
 
     // MARK: The acceptance

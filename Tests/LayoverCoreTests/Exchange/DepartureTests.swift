@@ -100,7 +100,7 @@ struct DepartureTests {
     @Test func requestThatIsBeingAcceptedGoesOn() {
         for phase: ExchangePhase in [.collecting(for: .ticket), .searching(.duplicateKey), .accepting] {
             var machine = ExchangeMachine(for: .client, AttemptRules(policy: .fixture()), phase: phase, ticket: .atOnce)
-            #expect(machine.clientLeft(departure()) == .goesOn)
+            #expect(machine.clientLeft(departure()) == .accept)
             #expect(machine.clientLeft(departure { $0.isComplete = false }) == .end)
         }
     }

@@ -116,9 +116,9 @@ struct ResumableResponseTests {
 
     /// Content-Encoding need not be repeated, and must not differ (RFC 9110 section 15.3.7).
     @Test(arguments: [(nil, true), ("GZIP", true), ("br", false), ("identity", false)] as [(String?, Bool)])
-    func continuationNeedsTheEncodingOfTheFirstResponse(encoding: String?, goesOn: Bool) throws {
+    func continuationNeedsTheEncodingOfTheFirstResponse(encoding: String?, isTaken: Bool) throws {
         let verdict = try Self.verdict(Self.first { $0.contentEncoding = "gzip" }, on: Self.rest { $0.contentEncoding = encoding })
-        #expect(verdict == (goesOn ? .goOn : .refuse(.encoding)))
+        #expect(verdict == (isTaken ? .goOn : .refuse(.encoding)))
     }
 
     @Test(
@@ -126,11 +126,11 @@ struct ResumableResponseTests {
             (rest { ($0.entityTag, $0.lastModified) = (nil, "d") }, true), (rest { $0.entityTag = nil }, true),
             (rest { ($0.entityTag, $0.lastModified) = (nil, "e") }, false), (rest { $0.lastModified = "d" }, false),
         ] as [(ResumeFacts, Bool)])
-    func continuationNeedsTheDateOfTheFirstResponse(head: ResumeFacts, goesOn: Bool) throws {
+    func continuationNeedsTheDateOfTheFirstResponse(head: ResumeFacts, isTaken: Bool) throws {
         let first = Self.first {
             ($0.entityTag, $0.lastModified, $0.lastModifiedSeconds, $0.dateSeconds) = (nil, "d", 1, 100)
         }
-        #expect(try Self.verdict(first, on: head) == (goesOn ? .goOn : .refuse(.changed)))
+        #expect(try Self.verdict(first, on: head) == (isTaken ? .goOn : .refuse(.changed)))
     }
 
     // MARK: Bytes
