@@ -56,9 +56,9 @@ struct BodyPauseTests {
             attempt.readBody()
             try await attempt.seen.wait("the first bytes") { $0.sent.count == 3 }
             try await proxy.tick(in: .seconds(610))
-            let answer = try await client.answer()
-            #expect(answer.status == 408)
-            #expect(answer.member("detail")?.contains("timeouts.requestBody") == true)
+            let response = try await client.answer()
+            #expect(response.status == 408)
+            #expect(response.member("detail")?.contains("timeouts.requestBody") == true)
         }
     }
 }

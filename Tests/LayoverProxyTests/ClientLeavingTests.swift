@@ -62,9 +62,9 @@ struct ClientLeavingTests {
             let attempt = try await proxy.nextAttempt()
             try await proxy.waitForClosedInput()
             attempt.fail()
-            let answer = try await client.answer()
-            #expect(answer.status == 502)
-            #expect(answer["Connection"] == "close")
+            let response = try await client.answer()
+            #expect(response.status == 502)
+            #expect(response["Connection"] == "close")
             #expect(await proxy.engine.liveEntries().isEmpty)
         }
     }

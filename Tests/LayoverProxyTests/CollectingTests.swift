@@ -39,8 +39,8 @@ struct CollectingTests {
     @Test func unrepeatableRequestFailsAtOnce() async throws {
         try await withProxy { proxy in
             let client = try await Self.broken(proxy, .post("/", length: 6, body: "abc"))
-            let answer = try await client.answer()
-            #expect(answer.status == 502 && answer.member("evidence") == "maybeApplied")
+            let response = try await client.answer()
+            #expect(response.status == 502 && response.member("evidence") == "maybeApplied")
         }
     }
 
@@ -62,10 +62,10 @@ struct CollectingTests {
             let request = "PUT http://o.test/ HTTP/1.1\r\nHost: o.test\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"
             let client = try await Self.broken(proxy, request)
             try await client.send("7d0\r\n" + String(repeating: "d", count: 2000) + "\r\n")
-            let answer = try await client.answer()
-            #expect(answer.status == 502)
-            #expect(answer.member("detail")?.hasSuffix("because its body exceeds limits.bodyMax (1000 bytes).") == true)
-            #expect(answer.member("evidence") == "maybeApplied")
+            let response = try await client.answer()
+            #expect(response.status == 502)
+            #expect(response.member("detail")?.hasSuffix("because its body exceeds limits.bodyMax (1000 bytes).") == true)
+            #expect(response.member("evidence") == "maybeApplied")
         }
     }
 }

@@ -52,8 +52,8 @@ struct ConnectionTests {
     func requestsAfterConnectionCloseAreNotRead(field: String) async throws {
         try await withProxy(script: { $0.respond(200, ["Content-Length: 2"], body: "ok") }) { proxy in
             let client = try await proxy.client(sending: .get("/1", field) + .get("/2"))
-            let answer = try await client.answer()
-            #expect(answer["Connection"] == "close")
+            let response = try await client.answer()
+            #expect(response["Connection"] == "close")
             let ending = try await client.ending()
             #expect(ending.rest == "")
             #expect(proxy.upstream.startedCount == 1)
@@ -70,9 +70,9 @@ struct ConnectionTests {
             try await attempt.seen.wait("a part of the body") { $0.sent.count == 1000 }
             attempt.deliver([.bodyUnwanted])
             attempt.respond(413, ["Content-Length: 3"], body: "big")
-            let answer = try await client.answer()
-            #expect(answer.status == 413 && answer.body == "big")
-            #expect(answer["Connection"] == "close")
+            let response = try await client.answer()
+            #expect(response.status == 413 && response.body == "big")
+            #expect(response["Connection"] == "close")
         }
     }
 
@@ -115,8 +115,8 @@ struct ConnectionTests {
             try await proxy.settle()
             try await proxy.tick(in: .seconds(6))
             try await client.startReading()
-            let answer = try await client.answer(after: 8 << 20)
-            #expect(answer.body.utf8.count == 8 << 20)
+            let response = try await client.answer(after: 8 << 20)
+            #expect(response.body.utf8.count == 8 << 20)
         }
     }
 
@@ -221,8 +221,8 @@ struct ConnectionTests {
             try await client.send("X: y\r\n")
             try await proxy.settle()
             try await proxy.tick(in: .seconds(3700))
-            let answer = try await client.answer()
-            #expect(answer.status == 408)
+            let response = try await client.answer()
+            #expect(response.status == 408)
             #expect(try await client.ending().0 == .closed)
         }
     }
@@ -285,10 +285,10 @@ struct ConnectionTests {
             let (first, second) = (try await proxy.client(sending: .get("/")), try await proxy.client(sending: .get("/")))
             _ = (try await first.answer(), try await second.answer())
             let third = try await proxy.connect()
-            let answer = try await third.answer()
-            #expect(answer.status == 503)
-            #expect(answer.member("detail")?.contains("limits.connections (2) is reached") == true)
-            #expect(answer["Retry-After"] == "1")
+            let response = try await third.answer()
+            #expect(response.status == 503)
+            #expect(response.member("detail")?.contains("limits.connections (2) is reached") == true)
+            #expect(response["Retry-After"] == "1")
             #expect(try await third.ending().0 == .closed)
             third.close()
             first.close()

@@ -27,10 +27,10 @@ struct DeadUpgradeTests {
             let far = try await end.client(readsByItself: false)
             end.dropEverything()
             attempt.deliver([.dialled(end.dialled())])
-            let answer = try await client.answer()
-            #expect(answer.status == 504)
-            #expect(answer.member("evidence") == "maybeApplied")
-            #expect(answer.member("detail")?.contains("acknowledged nothing") == true, "\(answer.body)")
+            let response = try await client.answer()
+            #expect(response.status == 504)
+            #expect(response.member("evidence") == "maybeApplied")
+            #expect(response.member("detail")?.contains("acknowledged nothing") == true, "\(response.body)")
             far.close()
         }
     }
@@ -65,10 +65,10 @@ struct DeadUpgradeTests {
             #expect(client.received.value.ending == nil && client.received.value.totalCount == 0, "the address is still there")
             try await proxy.loop.eventLoop.submit { proxy.loop.isAddressGone = { $0.ipAddress == "127.0.0.1" } }.get()
             proxy.loop.networkChanged()
-            let answer = try await client.answer()
-            #expect(answer.status == 502)
-            #expect(answer.member("evidence") == "maybeApplied")
-            #expect(answer.member("detail")?.contains("address of this machine") == true, "\(answer.body)")
+            let response = try await client.answer()
+            #expect(response.status == 502)
+            #expect(response.member("evidence") == "maybeApplied")
+            #expect(response.member("detail")?.contains("address of this machine") == true, "\(response.body)")
             #expect(try await far.ending().rest.hasSuffix("\r\n\r\n"))
         }
     }

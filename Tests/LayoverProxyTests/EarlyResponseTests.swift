@@ -21,9 +21,9 @@ struct EarlyResponseTests {
         let client = try await proxy.client(sending: .post("/", length: 6, body: "abc"))
         let attempt = try await proxy.nextAttempt()
         respondEarly(attempt, [field])
-        let answer = try await client.answer()
-        #expect(answer.body == "ok")
-        return (client, attempt, answer)
+        let response = try await client.answer()
+        #expect(response.body == "ok")
+        return (client, attempt, response)
     }
 
     /// A client that has its response and has sent all of its request, of which the attempt has taken two bytes.
@@ -58,8 +58,8 @@ struct EarlyResponseTests {
     @Test(arguments: ["Content-Length: 2", "Transfer-Encoding: chunked"])
     func requestGoesToItsEndAndTheConnectionIsKept(field: String) async throws {
         try await withProxy { proxy in
-            let (client, attempt, answer) = try await Self.clientWithAResponse(proxy, field: field)
-            #expect(answer["Connection"] == nil)
+            let (client, attempt, response) = try await Self.clientWithAResponse(proxy, field: field)
+            #expect(response["Connection"] == nil)
             try await client.send("def" + String.get("/2"))
             try await attempt.seen.wait("the whole body") { $0.sendingEnd == .end }
             #expect(attempt.seen.value.sent == Array("abcdef".utf8))
@@ -194,8 +194,8 @@ struct EarlyResponseTests {
             try await client.send([UInt8](repeating: 120, count: 50_000_000))
             attempt.sendBody("no")
             attempt.finish()
-            let answer = try await client.answer()
-            #expect(answer.status == 403 && answer.body == "no" && answer["Connection"] == "close")
+            let response = try await client.answer()
+            #expect(response.status == 403 && response.body == "no" && response["Connection"] == "close")
         }
     }
 }

@@ -54,9 +54,9 @@ struct ExpectTests {
             let attempt = try await proxy.nextAttempt()
             attempt.deliver([.bodyUnwanted])
             attempt.respond(417, ["Content-Length: 2"], body: "no")
-            let answer = try await client.answer()
-            #expect(answer.status == 417)
-            #expect(answer["Connection"] == "close", "nobody knows whether the body will come")
+            let response = try await client.answer()
+            #expect(response.status == 417)
+            #expect(response["Connection"] == "close", "nobody knows whether the body will come")
             #expect(try await client.ending().0 == .closed)
         }
     }
@@ -103,8 +103,8 @@ struct ExpectTests {
     @Test(arguments: ["200-ok", "100-continue, other", "100-continue;q=1"])
     func otherExpectationsAreA417(value: String) async throws {
         try await withProxy { proxy in
-            let answer = try await proxy.answer(to: .post("/", length: 3, "Expect: \(value)"))
-            #expect(answer.status == 417)
+            let response = try await proxy.answer(to: .post("/", length: 3, "Expect: \(value)"))
+            #expect(response.status == 417)
             #expect(proxy.upstream.startedCount == 0)
         }
     }

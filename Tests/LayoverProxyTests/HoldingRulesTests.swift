@@ -12,14 +12,14 @@ struct HoldingRulesTests {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/", "Layover-Mode: pass"))
             try await proxy.nextAttempt().fail()
-            let answer = try await client.answer()
-            #expect(answer.status == 502)
-            #expect(answer.member("kind") == "connection_refused")
-            #expect(answer["Content-Type"] == "application/problem+json")
-            #expect(answer.member("title") == "Bad Gateway")
-            #expect(answer.member("status") == "502")
-            #expect(answer.member("type") == "urn:layover:problem:connection_refused")
-            #expect(answer["Proxy-Status"] == #"layover; error=connection_refused; details="The script says connection_refused.""#)
+            let response = try await client.answer()
+            #expect(response.status == 502)
+            #expect(response.member("kind") == "connection_refused")
+            #expect(response["Content-Type"] == "application/problem+json")
+            #expect(response.member("title") == "Bad Gateway")
+            #expect(response.member("status") == "502")
+            #expect(response.member("type") == "urn:layover:problem:connection_refused")
+            #expect(response["Proxy-Status"] == #"layover; error=connection_refused; details="The script says connection_refused.""#)
             #expect(await proxy.engine.liveEntries().isEmpty)
         }
     }
@@ -47,9 +47,9 @@ struct HoldingRulesTests {
             proxy.loop.setNetwork(.init())
             _ = await proxy.engine.command(.retry, entry.id)
             try await proxy.nextAttempt().fail(.tlsCertificateError, phase: .securing)
-            let answer = try await client.answer()
-            #expect(answer.status == 502)
-            #expect(answer.member("kind") == "tls_certificate_error")
+            let response = try await client.answer()
+            #expect(response.status == 502)
+            #expect(response.member("kind") == "tls_certificate_error")
         }
     }
 
@@ -70,9 +70,9 @@ struct HoldingRulesTests {
             for (kind, status) in [(FailureKind.tlsCertificateError, 502), (.proxyLoopDetected, 502), (.destinationIPProhibited, 502)] {
                 let client = try await proxy.client(sending: .get("/"))
                 try await proxy.nextAttempt().fail(kind, phase: .securing)
-                let answer = try await client.answer()
-                #expect(answer.status == status)
-                #expect(answer.member("kind") == kind.rawValue)
+                let response = try await client.answer()
+                #expect(response.status == status)
+                #expect(response.member("kind") == kind.rawValue)
             }
         }
     }

@@ -34,8 +34,8 @@ struct OfflineAttemptTests {
             let client = try await proxy.client(sending: .get("/", "Layover-Mode: pass"))
             _ = try await proxy.nextAttempt()
             await proxy.setMode(.offline)
-            let answer = try await client.answer()
-            #expect(answer.status == 503 && answer.member("kind") == "offline")
+            let response = try await client.answer()
+            #expect(response.status == 503 && response.member("kind") == "offline")
         }
     }
 
@@ -91,8 +91,8 @@ struct OfflineAttemptTests {
             let post = try await proxy.client(sending: "POST http://o.test/ HTTP/1.1\r\nHost: o.test\r\nContent-Length: 1\r\n\r\nx")
             _ = try await proxy.nextAttempt().wholeBody()
             await proxy.setMode(.offline, .cut)
-            let answer = try await post.answer()
-            #expect(answer.status == 502 && answer.member("evidence") == "maybeApplied")
+            let response = try await post.answer()
+            #expect(response.status == 502 && response.member("evidence") == "maybeApplied")
             let entry = try await proxy.entry()
             #expect(entry.method == "GET" && entry.waitingFor == .network)
             await proxy.setMode(.auto)

@@ -51,8 +51,8 @@ struct OurselvesTests {
         try await withProxy(script: Self.answers, configuration: Self.routes) { proxy in
             let fields = field.isEmpty ? "" : field + "\r\n"
             for path in ["/", "/.layover/route/api/x"] {
-                let answer = try await proxy.answer(to: "GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\(fields)\r\n")
-                #expect(answer.status == status)
+                let response = try await proxy.answer(to: "GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\(fields)\r\n")
+                #expect(response.status == status)
             }
             #expect(proxy.upstream.startedCount == (status == 200 ? 1 : 0))
         }
@@ -64,9 +64,9 @@ struct OurselvesTests {
     ])
     func routeIsReachedByItsBaseURL(path: String, target: String) async throws {
         try await withProxy(script: Self.answers, configuration: Self.routes) { proxy in
-            let answer = try await proxy.answer(
+            let response = try await proxy.answer(
                 to: "GET \(path) HTTP/1.1\r\nHost: localhost\r\nCookie: a=1\r\nauthorization: mine\r\nX-Added: 1\r\n\r\n")
-            #expect(answer.status == 200)
+            #expect(response.status == 200)
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.request.origin.description == "https://api.example.com")
             #expect(attempt.request.host == "api.example.com")
@@ -97,9 +97,9 @@ struct OurselvesTests {
 
     @Test func optionsIsAnsweredByTheProxyItself() async throws {
         try await withProxy { proxy in
-            let answer = try await proxy.answer(to: "OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            #expect(answer.status == 200)
-            #expect(answer["Allow"]?.contains("CONNECT") == true)
+            let response = try await proxy.answer(to: "OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            #expect(response.status == 200)
+            #expect(response["Allow"]?.contains("CONNECT") == true)
             let last = try await proxy.answer(to: "OPTIONS http://o.test/ HTTP/1.1\r\nHost: o\r\nMax-Forwards: 0\r\n\r\n")
             #expect(last.status == 200)
             #expect(proxy.upstream.startedCount == 0)
@@ -108,13 +108,13 @@ struct OurselvesTests {
 
     @Test func traceEchoesNoSecrets() async throws {
         try await withProxy { proxy in
-            let answer = try await proxy.answer(
+            let response = try await proxy.answer(
                 to: "TRACE http://o.test/p HTTP/1.1\r\nHost: o\r\nMax-Forwards: 0\r\nAuthorization: s1\r\nCookie: s2\r\n"
                     + "Proxy-Authorization: s3\r\nX-Kept: yes\r\n\r\n")
-            #expect(answer["Content-Type"] == "message/http")
-            #expect(answer.body.hasPrefix("TRACE http://o.test/p HTTP/1.1\r\n"))
-            #expect(answer.body.contains("X-Kept: yes"))
-            for secret in ["s1", "s2", "s3"] { #expect(!answer.body.contains(secret)) }
+            #expect(response["Content-Type"] == "message/http")
+            #expect(response.body.hasPrefix("TRACE http://o.test/p HTTP/1.1\r\n"))
+            #expect(response.body.contains("X-Kept: yes"))
+            for secret in ["s1", "s2", "s3"] { #expect(!response.body.contains(secret)) }
             #expect(proxy.upstream.startedCount == 0)
         }
     }
@@ -124,10 +124,10 @@ struct OurselvesTests {
     @Test func requestWithTheProxysOwnViaIsALoop() async throws {
         try await withProxy(script: Self.answers) { proxy in
             for via in ["1.1 layover-0a1b2c3d", "1.0 a, 1.1 layover-0a1b2c3d (us), 1.1 b", "HTTP/1.1 layover-0a1b2c3d"] {
-                let answer = try await proxy.answer(to: .get("/", "Via: \(via)"))
-                #expect(answer.status == 502)
-                #expect(answer.member("kind") == "proxy_loop_detected")
-                #expect(answer["Proxy-Status"]?.contains("error=proxy_loop_detected") == true)
+                let response = try await proxy.answer(to: .get("/", "Via: \(via)"))
+                #expect(response.status == 502)
+                #expect(response.member("kind") == "proxy_loop_detected")
+                #expect(response["Proxy-Status"]?.contains("error=proxy_loop_detected") == true)
             }
             #expect(proxy.upstream.startedCount == 0)
             for via in ["1.1 layover", "1.1 layover-0a1b2c3e", "1.1 Layover-0a1b2c3d", "1.1 x (layover-0a1b2c3d)", "1.1 layover-0a1b2c3d:80"] {
@@ -138,11 +138,11 @@ struct OurselvesTests {
 
     @Test func tunnelWithTheProxysOwnViaIsALoop() async throws {
         try await withProxy { proxy in
-            let answer = try await proxy.answer(
+            let response = try await proxy.answer(
                 to: "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test:443\r\nVia: 1.1 layover-0a1b2c3d, 1.1 b\r\n\r\n")
-            #expect(answer.status == 502)
-            #expect(answer.member("kind") == "proxy_loop_detected")
-            #expect(answer["Proxy-Status"]?.contains("error=proxy_loop_detected") == true)
+            #expect(response.status == 502)
+            #expect(response.member("kind") == "proxy_loop_detected")
+            #expect(response["Proxy-Status"]?.contains("error=proxy_loop_detected") == true)
             #expect(proxy.upstream.startedCount == 0)
         }
     }
@@ -166,9 +166,9 @@ struct OurselvesTests {
     @Test(arguments: ["169.254.169.254", "0xa9fea9fe", "[fe80::1]", "[fd00:ec2::254]", "[::ffff:169.254.169.254]"])
     func metadataAddressesAreRefusedUnlessARouteAllowsThem(host: String) async throws {
         try await withProxy(script: Self.answers) { proxy in
-            let answer = try await proxy.answer(to: "GET http://\(host)/ HTTP/1.1\r\nHost: x\r\n\r\n")
-            #expect(answer.status == 403)
-            #expect(answer.member("kind") == "destination_ip_prohibited")
+            let response = try await proxy.answer(to: "GET http://\(host)/ HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(response.status == 403)
+            #expect(response.member("kind") == "destination_ip_prohibited")
             let connect = try await proxy.answer(to: "CONNECT \(host):443 HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(connect.status == 403)
             #expect(proxy.upstream.startedCount == 0)
@@ -188,9 +188,9 @@ struct OurselvesTests {
 
     @Test func problemTextDoesNotRepeatTheTarget() async throws {
         try await withProxy { proxy in
-            let answer = try await proxy.answer(to: "GET /<script> HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            #expect(answer["Content-Type"] == "application/problem+json")
-            #expect(!answer.body.contains("<script>"))
+            let response = try await proxy.answer(to: "GET /<script> HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            #expect(response["Content-Type"] == "application/problem+json")
+            #expect(!response.body.contains("<script>"))
         }
     }
 }

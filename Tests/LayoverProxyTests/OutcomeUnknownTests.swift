@@ -50,15 +50,15 @@ struct OutcomeUnknownTests {
             let second = try await proxy.nextAttempt("the repetition")
             #expect(try await second.wholeBody() == "abc")
             second.respond(status, ["Content-Length: 6"], body: "exists")
-            let answer = try await client.answer()
-            #expect(answer.status == 502)
-            #expect(answer.member("kind") == "outcome_unknown")
-            #expect(answer.member("evidence") == "maybeApplied")
-            #expect(answer.member("attempts") == "2")
-            #expect(answer.member("receivedStatus") == "\(status)")
-            #expect(answer.member("detail")?.contains("status \(status)") == true)
-            #expect(answer["Proxy-Status"]?.contains("error=http_response_incomplete; received-status=\(status);") == true)
-            #expect(answer["Retry-After"] == nil)
+            let response = try await client.answer()
+            #expect(response.status == 502)
+            #expect(response.member("kind") == "outcome_unknown")
+            #expect(response.member("evidence") == "maybeApplied")
+            #expect(response.member("attempts") == "2")
+            #expect(response.member("receivedStatus") == "\(status)")
+            #expect(response.member("detail")?.contains("status \(status)") == true)
+            #expect(response["Proxy-Status"]?.contains("error=http_response_incomplete; received-status=\(status);") == true)
+            #expect(response["Retry-After"] == nil)
             let ended = try await proxy.entry(.failed)
             #expect(ended.attempts.records.map(\.status) == [nil, status])
             #expect(ended.attempts.records.last?.verdict == .fail(.outcomeUnknown))
@@ -75,8 +75,8 @@ struct OutcomeUnknownTests {
             try await Self.breakFirst(proxy)
             let status = field == "X-Other: 1" ? refusal : status
             try await proxy.nextAttempt("the repetition").respond(status, ["Content-Length: 2"], body: "ok")
-            let answer = try await client.answer()
-            #expect(answer.status == status && answer.body == "ok")
+            let response = try await client.answer()
+            #expect(response.status == status && response.body == "ok")
         }
     }
 
@@ -89,8 +89,8 @@ struct OutcomeUnknownTests {
             try await proxy.nextAttempt().beginSending()
                 .fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied, reusedConnection: true)
             try await proxy.nextAttempt("on a new connection").respond(412, ["Content-Length: 0"])
-            let answer = try await client.answer()
-            #expect(answer.status == 502 && answer.member("kind") == "outcome_unknown")
+            let response = try await client.answer()
+            #expect(response.status == 502 && response.member("kind") == "outcome_unknown")
         }
     }
 
@@ -152,10 +152,10 @@ struct OutcomeUnknownTests {
             } else {
                 _ = await proxy.engine.command(.cancel, entry.id)
             }
-            let answer = try await client.answer()
-            #expect(answer.status == 502)
-            #expect(answer.member("kind") == (drains ? "draining" : "cancelled"))
-            #expect(answer.member("evidence") == "maybeApplied")
+            let response = try await client.answer()
+            #expect(response.status == 502)
+            #expect(response.member("kind") == (drains ? "draining" : "cancelled"))
+            #expect(response.member("evidence") == "maybeApplied")
         }
     }
 
@@ -203,8 +203,8 @@ struct OutcomeUnknownTests {
             first.close()
             try await proxy.settle()
             repetition.respond(412, ["Content-Length: 0"])
-            let answer = try await second.answer()
-            #expect(answer.status == 502 && answer.member("kind") == "outcome_unknown")
+            let response = try await second.answer()
+            #expect(response.status == 502 && response.member("kind") == "outcome_unknown")
             try await proxy.expectAttempts(2)
         }
     }

@@ -8,9 +8,9 @@ struct OwnFramingTests {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().respond(200, ["Content-Length: 3"], body: "abc")
-            let answer = try await client.answer()
-            #expect(answer.end == .length && answer.body == "abc")
-            #expect(answer["Connection"] == nil)
+            let response = try await client.answer()
+            #expect(response.end == .length && response.body == "abc")
+            #expect(response["Connection"] == nil)
         }
     }
 
@@ -18,8 +18,8 @@ struct OwnFramingTests {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().respond(200, [], body: "abc", version: "1.0")
-            let answer = try await client.answer()
-            #expect(answer.end == .chunked && answer.body == "abc")
+            let response = try await client.answer()
+            #expect(response.end == .chunked && response.body == "abc")
             try await client.send(.get("/2"))
             try await proxy.nextAttempt().respond(200, ["Content-Length: 0"])
             #expect(try await client.answer().status == 200)
@@ -31,9 +31,9 @@ struct OwnFramingTests {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: "GET http://o.test/ HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
             try await proxy.nextAttempt().respond(200, fields, body: "abc", trailers: ["X: 1"])
-            let answer = try await client.answer()
-            #expect(answer.end == .close && answer.body == "abc")
-            #expect(answer["Transfer-Encoding"] == nil)
+            let response = try await client.answer()
+            #expect(response.end == .close && response.body == "abc")
+            #expect(response["Transfer-Encoding"] == nil)
             #expect(try await client.ending().0 == .closed)
         }
     }
@@ -42,9 +42,9 @@ struct OwnFramingTests {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: "GET http://o.test/ HTTP/1.0\r\n\r\n")
             try await proxy.nextAttempt().respond(200, ["Content-Length: 3"], body: "abc")
-            let answer = try await client.answer()
-            #expect(answer.body == "abc")
-            #expect(answer["Connection"] == "close")
+            let response = try await client.answer()
+            #expect(response.body == "abc")
+            #expect(response["Connection"] == "close")
             #expect(try await client.ending().rest == "")
         }
     }
@@ -57,10 +57,10 @@ struct OwnFramingTests {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: "\(method) http://o.test/ HTTP/1.1\r\nHost: o.test\r\n\r\n")
             try await proxy.nextAttempt().respond(status, fields)
-            let answer = try await client.answer(toHead: true)
-            #expect(answer.status == status)
-            #expect(answer["Content-Length"] == length)
-            #expect(answer["Transfer-Encoding"] == nil)
+            let response = try await client.answer(toHead: true)
+            #expect(response.status == status)
+            #expect(response["Content-Length"] == length)
+            #expect(response["Transfer-Encoding"] == nil)
             try await client.send(.get("/2"))
             try await proxy.nextAttempt().respond(200, ["Content-Length: 2"], body: "ok")
             #expect(try await client.answer().body == "ok", "the connection is still in step")

@@ -22,25 +22,25 @@ struct OwnOriginTests {
     }
 
     /// The first of its name decides in browsers (Fetch, "determine nosniff"); of policies all count.
-    private static func expectGuarded(_ answer: Answer) {
-        #expect(answer["Content-Security-Policy"] == "sandbox", "\(answer.statusLine)")
-        #expect(answer["X-Content-Type-Options"] == "nosniff", "\(answer.statusLine)")
+    private static func expectGuarded(_ response: Answer) {
+        #expect(response["Content-Security-Policy"] == "sandbox", "\(response.statusLine)")
+        #expect(response["X-Content-Type-Options"] == "nosniff", "\(response.statusLine)")
     }
 
-    private static func expectUntouched(_ answer: Answer) {
-        #expect(answer["Content-Security-Policy"] == nil, "\(answer.statusLine)")
-        #expect(answer["X-Content-Type-Options"] == nil, "\(answer.statusLine)")
+    private static func expectUntouched(_ response: Answer) {
+        #expect(response["Content-Security-Policy"] == nil, "\(response.statusLine)")
+        #expect(response["X-Content-Type-Options"] == nil, "\(response.statusLine)")
     }
 
     @Test func upstreamResponseThroughARouteIsSandboxed() async throws {
         let fields = ["Content-Type: text/html", "X-Content-Type-Options: none", "Content-Security-Policy: default-src *", "Content-Length: 2"]
         try await withProxy(script: { $0.respondOnceSent(200, fields, body: "ok") }, configuration: Self.routes) { proxy in
             let client = try await proxy.client(sending: .own("GET", "/.layover/route/api/page"))
-            let answer = try await client.answer()
-            #expect(answer.status == 200 && answer.body == "ok")
-            Self.expectGuarded(answer)
-            #expect(answer.values("Content-Security-Policy") == ["sandbox", "default-src *"])
-            #expect(answer.values("X-Content-Type-Options") == ["nosniff", "none"])
+            let response = try await client.answer()
+            #expect(response.status == 200 && response.body == "ok")
+            Self.expectGuarded(response)
+            #expect(response.values("Content-Security-Policy") == ["sandbox", "default-src *"])
+            #expect(response.values("X-Content-Type-Options") == ["nosniff", "none"])
         }
     }
 
@@ -52,18 +52,18 @@ struct OwnOriginTests {
                 (.own("GET", "/.layover/route/api/x", ["Sec-Fetch-Site: cross-site"]), 403),
                 (.own("GET", "/.layover/route/other/x"), 502), (.own("GET", "/"), 200),
             ] {
-                let answer = try await proxy.answer(to: request)
-                #expect(answer.status == status, "\(request)")
-                Self.expectGuarded(answer)
+                let response = try await proxy.answer(to: request)
+                #expect(response.status == status, "\(request)")
+                Self.expectGuarded(response)
             }
         }
     }
 
     @Test func aStandInThroughARouteIsSandboxed() async throws {
         try await withProxy(script: { $0.fail() }, configuration: Self.routes) { proxy in
-            let answer = try await proxy.answer(to: .own("GET", "/.layover/route/other/x"))
-            #expect(answer.status == 200 && answer.body == "<script>1</script>")
-            Self.expectGuarded(answer)
+            let response = try await proxy.answer(to: .own("GET", "/.layover/route/other/x"))
+            #expect(response.status == 200 && response.body == "<script>1</script>")
+            Self.expectGuarded(response)
         }
     }
 

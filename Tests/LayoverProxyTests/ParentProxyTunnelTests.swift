@@ -48,7 +48,7 @@ struct ParentProxyTunnelTests {
                 message: "The parent proxy answered CONNECT with the invalid status 700."),
             Misbehaviour(
                 text: "HTTP/1.1 200 OK\r\nX: \(String(repeating: "a", count: 70_000))\r\n\r\n", kind: .parentProxyMisconfigured,
-                message: Failure.parentProxyAnswerTooLarge),
+                message: Failure.parentProxyResponseTooLarge),
             Misbehaviour(
                 text: "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 403 No\r\n\r\n", kind: .parentProxyDenied,
                 message: "The parent proxy refused the connection to the origin (status 403)."),

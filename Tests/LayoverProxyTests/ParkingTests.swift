@@ -25,9 +25,9 @@ struct ParkingTests {
             #expect(second.request.target == first.request.target)
             #expect(second.attempt.number == 2)
             second.respond(503, ["Content-Length: 2", "Proxy-Status: other"], body: "no")
-            let answer = try await client.answer()
-            #expect(answer.status == 503, "a status is an answer")
-            #expect(answer.values("Proxy-Status") == ["other", #"layover; details="attempts=2 waited=12.4s""#])
+            let response = try await client.answer()
+            #expect(response.status == 503, "a status is an answer")
+            #expect(response.values("Proxy-Status") == ["other", #"layover; details="attempts=2 waited=12.4s""#])
             #expect(try await proxy.entry(.delivered).attemptCount == 2)
             // Until the loop knows that the gate is open, the next request would ask the engine first.
             await proxy.engine.untilLoopsCaughtUp()
@@ -63,12 +63,12 @@ struct ParkingTests {
             let attempt = try await proxy.nextAttempt()
             #expect(try await attempt.wholeBody() == "abc")
             attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
-            let answer = try await client.answer()
-            #expect(answer.status == 502)
-            #expect(answer.member("evidence") == "maybeApplied")
-            #expect(answer.member("phase") == "awaitingResponse")
-            #expect(answer.member("kind") == "connection_terminated")
-            #expect(answer.member("attempts") == "1")
+            let response = try await client.answer()
+            #expect(response.status == 502)
+            #expect(response.member("evidence") == "maybeApplied")
+            #expect(response.member("phase") == "awaitingResponse")
+            #expect(response.member("kind") == "connection_terminated")
+            #expect(response.member("attempts") == "1")
             #expect(proxy.upstream.startedCount == 1)
         }
     }
@@ -166,14 +166,14 @@ struct ParkingTests {
                 if isSent { attempt?.beginSending() }
             }
             _ = await proxy.engine.command(.cancel, entry.id, reason: "tea \"time\"\r\nX: y")
-            let answer = try await client.answer()
-            #expect(answer.status == (isSent ? 502 : 503))
-            #expect(answer.member("evidence") == (isSent ? "maybeApplied" : "neverSent"))
-            #expect(answer.member("kind") == "cancelled")
-            #expect(answer["Retry-After"] == nil, "nobody is asked to come back with it")
-            #expect(answer.member("type") == "urn:layover:problem:cancelled")
-            #expect(answer.member("entry") == entry.id.description)
-            #expect(answer.fields.allSatisfy { !$0.hasPrefix("X:") }, "words of people stay inside their quotes")
+            let response = try await client.answer()
+            #expect(response.status == (isSent ? 502 : 503))
+            #expect(response.member("evidence") == (isSent ? "maybeApplied" : "neverSent"))
+            #expect(response.member("kind") == "cancelled")
+            #expect(response["Retry-After"] == nil, "nobody is asked to come back with it")
+            #expect(response.member("type") == "urn:layover:problem:cancelled")
+            #expect(response.member("entry") == entry.id.description)
+            #expect(response.fields.allSatisfy { !$0.hasPrefix("X:") }, "words of people stay inside their quotes")
             if let attempt {
                 try await attempt.seen.wait("the cancel") { $0.isCancelled }
                 attempt.respond(200, ["Content-Length: 4"], body: "late")
@@ -194,19 +194,19 @@ struct ParkingTests {
             let attempt = try await proxy.nextAttempt().beginSending()
             #expect(try await attempt.wholeBody() == body)
             attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
-            let answer = try await client.answer()
-            #expect(answer.status == 502)
-            #expect(answer.member("detail")?.contains("limits.bodyMax (1000 bytes)") == true)
+            let response = try await client.answer()
+            #expect(response.status == 502)
+            #expect(response.member("detail")?.contains("limits.bodyMax (1000 bytes)") == true)
         }
     }
 
     @Test func problemOfATooLargeHeadNamesTheLimit() async throws {
         try await withProxy(configuration: { $0.framing.headByteCountMax = 2000 }) { proxy in
-            let answer = try await proxy.answer(
+            let response = try await proxy.answer(
                 to: "GET http://shop.example/ HTTP/1.1\r\nHost: shop.example\r\nX: \(String(repeating: "y", count: 2500))\r\n\r\n")
-            #expect(answer.status == 431)
-            #expect(answer.member("kind") == "limit")
-            #expect(answer.member("detail")?.contains("limits.headerBytes is 2000") == true)
+            #expect(response.status == 431)
+            #expect(response.member("kind") == "limit")
+            #expect(response.member("detail")?.contains("limits.headerBytes is 2000") == true)
         }
     }
 
@@ -217,9 +217,9 @@ struct ParkingTests {
             let target = "/" + String(repeating: "a", count: 250_000)
             #expect(try await proxy.answer(to: .get(target)).status == 200)
             #expect(try await proxy.nextAttempt().request.target == target)
-            let answer = try await proxy.answer(to: .get(target + target))
-            #expect(answer.status == 414)
-            #expect(answer.member("detail")?.contains("limits.headerBytes is 300000") == true)
+            let response = try await proxy.answer(to: .get(target + target))
+            #expect(response.status == 414)
+            #expect(response.member("detail")?.contains("limits.headerBytes is 300000") == true)
         }
     }
 
@@ -234,13 +234,13 @@ struct ParkingTests {
             try await proxy.nextAttempt().fail(.dnsError, phase: .resolving)
             _ = try await proxy.entry()
             try await proxy.advance(by: .seconds(61))
-            let answer = try await client.answer()
-            #expect(answer.status == 504)
-            #expect(answer.member("kind") == "expired")
-            #expect(answer.member("phase") == "resolving")
-            #expect(answer.member("evidence") == "neverSent")
-            #expect(answer["Proxy-Status"]?.hasPrefix("layover; error=dns_error; details=\"") == true)
-            #expect(answer["Retry-After"] == "139", "the next attempt that would have been made")
+            let response = try await client.answer()
+            #expect(response.status == 504)
+            #expect(response.member("kind") == "expired")
+            #expect(response.member("phase") == "resolving")
+            #expect(response.member("evidence") == "neverSent")
+            #expect(response["Proxy-Status"]?.hasPrefix("layover; error=dns_error; details=\"") == true)
+            #expect(response["Retry-After"] == "139", "the next attempt that would have been made")
         }
     }
 
@@ -253,10 +253,10 @@ struct ParkingTests {
             try await proxy.settle()
             let client = try await proxy.client(sending: "GET http://other.test/ HTTP/1.1\r\nHost: o\r\n\r\n")
             try await proxy.nextAttempt().fail()
-            let answer = try await client.answer()
-            #expect(answer.status == 503)
-            #expect(answer.member("kind") == "limit")
-            #expect(answer.member("detail")?.contains("limits.heldClients (1) is reached") == true)
+            let response = try await client.answer()
+            #expect(response.status == 503)
+            #expect(response.member("kind") == "limit")
+            #expect(response.member("detail")?.contains("limits.heldClients (1) is reached") == true)
         }
     }
 
@@ -272,10 +272,10 @@ struct ParkingTests {
             }
             _ = try await proxy.entry()
             await proxy.engine.drain()
-            let answer = try await client.answer()
-            #expect(answer.status == (isSent ? 502 : 503))
-            #expect(answer.member("kind") == "draining")
-            #expect((answer["Retry-After"] != nil) == !isSent)
+            let response = try await client.answer()
+            #expect(response.status == (isSent ? 502 : 503))
+            #expect(response.member("kind") == "draining")
+            #expect((response["Retry-After"] != nil) == !isSent)
         }
     }
 
@@ -286,9 +286,9 @@ struct ParkingTests {
             async let drained: Void = proxy.server.drain(within: .seconds(20))
             try await proxy.waitUntilDraining()
             attempt.respond(200, ["Content-Length: 2"], body: "ok")
-            let answer = try await client.answer()
-            #expect(answer.body == "ok")
-            #expect(answer["Connection"] == "close")
+            let response = try await client.answer()
+            #expect(response.body == "ok")
+            #expect(response["Connection"] == "close")
             #expect(try await client.ending().0 == .closed)
             client.close()
             await drained

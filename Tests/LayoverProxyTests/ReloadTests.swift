@@ -35,8 +35,8 @@ struct ReloadTests {
             #expect(after.url == before.url, "the target is fixed at acceptance")
             try await Self.adopt(Self.routes(.seconds(1), holdMax: .seconds(5)), proxy)
             try await proxy.advance(by: .seconds(5))
-            let answer = try await client.answer()
-            #expect(answer.status == 504, "its end has moved with its policy")
+            let response = try await client.answer()
+            #expect(response.status == 504, "its end has moved with its policy")
         }
     }
 
@@ -133,9 +133,9 @@ struct ReloadTests {
     @Test(arguments: ["outbox"])
     func policyOutboxIsRefusedWithoutAStore(name: String) async throws {
         try await withProxy { proxy in
-            let answer = try await proxy.answer(to: .get("/", "Layover-Policy: \(name)"))
-            #expect(answer.status == 507)
-            #expect(answer.member("detail")?.contains("store.path") == true)
+            let response = try await proxy.answer(to: .get("/", "Layover-Policy: \(name)"))
+            #expect(response.status == 507)
+            #expect(response.member("detail")?.contains("store.path") == true)
         }
     }
 
@@ -147,9 +147,9 @@ struct ReloadTests {
                 isNameUnknown: true)
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().deliver([.failed(unknown)])
-            let answer = try await client.answer()
-            #expect(answer.status == 502)
-            #expect(answer.member("kind") == "dns_error")
+            let response = try await client.answer()
+            #expect(response.status == 502)
+            #expect(response.member("kind") == "dns_error")
             proxy.loop.setNetwork(.init(isAway: true))
             _ = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().deliver([.failed(unknown)])

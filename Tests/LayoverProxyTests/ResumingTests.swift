@@ -49,9 +49,9 @@ struct ResumingTests {
             #expect(second.values("Range") == ["bytes=5-"])
             #expect(second.values("If-Range") == ["\"v1\""])
             second.respond(206, Self.rest("5-9/10") + ["Content-Length: 5"], body: "56789")
-            let answer = try await client.answer()
-            #expect(answer.status == 200)
-            #expect(answer.body == "0123456789")
+            let response = try await client.answer()
+            #expect(response.status == 200)
+            #expect(response.body == "0123456789")
             #expect(try await proxy.entry(.delivered).resume == ResumeProgress(done: 10, total: 10, times: 1))
             #expect(proxy.loop.metrics.resumedResponseCount.current == 1)
             // The connection is as good as before.

@@ -52,10 +52,10 @@ struct RouteKeyTests {
     ])
     func requestWithoutTheRouteKeyIsRefused(path: String, field: String) async throws {
         try await withProxy(script: Self.answers, configuration: Self.routes) { proxy in
-            let answer = try await proxy.answer(to: .own("GET", path, field.isEmpty ? [] : [field]))
-            #expect(answer.status == 403)
-            #expect(answer.member("kind") == "route_key")
-            #expect(!answer.body.contains("k3y"))
+            let response = try await proxy.answer(to: .own("GET", path, field.isEmpty ? [] : [field]))
+            #expect(response.status == 403)
+            #expect(response.member("kind") == "route_key")
+            #expect(!response.body.contains("k3y"))
             #expect(proxy.upstream.startedCount == 0)
         }
     }
@@ -84,13 +84,13 @@ struct RouteKeyTests {
 
     @Test func traceDoesNotEchoTheKey() async throws {
         try await withProxy(configuration: Self.routes) { proxy in
-            let answer = try await proxy.answer(
+            let response = try await proxy.answer(
                 to: .own(
                     "TRACE", "/.layover/route/api/~k3y-._~/a",
                     ["Max-Forwards: 0", "Layover-Key: k3y-._~", "Referer: http://localhost/.layover/route/api/~k3y-._~/b"]))
-            #expect(answer.status == 200)
-            #expect(answer.body.contains("/.layover/route/api/~***/a") && answer.body.contains("/.layover/route/api/~***/b"))
-            #expect(!answer.body.contains("k3y"))
+            #expect(response.status == 200)
+            #expect(response.body.contains("/.layover/route/api/~***/a") && response.body.contains("/.layover/route/api/~***/b"))
+            #expect(!response.body.contains("k3y"))
         }
     }
 }

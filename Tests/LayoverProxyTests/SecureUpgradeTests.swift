@@ -80,9 +80,9 @@ struct SecureUpgradeTests {
             let end = try FarEnd()
             let far = try await end.client(tls: other.server)
             attempt.deliver([.dialled(end.dialled())])
-            let answer = try await near.answer()
-            #expect(answer.status == 502)
-            #expect(answer.member("kind") == "tls_certificate_error" && answer.member("evidence") == "neverSent")
+            let response = try await near.answer()
+            #expect(response.status == 502)
+            #expect(response.member("kind") == "tls_certificate_error" && response.member("evidence") == "neverSent")
             #expect(try await far.ending().rest == "")
             #expect(await proxy.engine.liveEntries().isEmpty)
         }
@@ -117,8 +117,8 @@ struct SecureUpgradeTests {
             let end = try FarEnd()
             let far = try await end.client()
             attempt.deliver([.dialled(end.dialled())])
-            let answer = try await near.answer()
-            #expect(answer.member("kind") == "connection_timeout" && answer.member("evidence") == "neverSent")
+            let response = try await near.answer()
+            #expect(response.member("kind") == "connection_timeout" && response.member("evidence") == "neverSent")
             _ = try await far.ending()
         }
     }
@@ -177,8 +177,8 @@ struct SecureUpgradeTests {
         try await Self.secured { proxy, identity, near in
             let far = try await Self.dial(proxy, identity)
             try await far.send("HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno")
-            let answer = try await near.answer()
-            #expect(answer.status == 403 && answer.body == "no")
+            let response = try await near.answer()
+            #expect(response.status == 403 && response.body == "no")
             #expect(try await far.ending() == (.closed, ""))
         }
     }

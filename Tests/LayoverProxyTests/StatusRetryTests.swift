@@ -33,9 +33,9 @@ struct StatusRetryTests {
             #expect(entry.attempts.records.map(\.status) == [status])
             try await proxy.advance(by: .seconds(1))
             try await proxy.nextAttempt("the retry").respond(200, ["Content-Length: 4"], body: "here")
-            let answer = try await client.answer()
-            #expect(answer.body == "here")
-            #expect(answer["Proxy-Status"] == #"layover; details="attempts=2 waited=1.0s""#)
+            let response = try await client.answer()
+            #expect(response.body == "here")
+            #expect(response["Proxy-Status"] == #"layover; details="attempts=2 waited=1.0s""#)
             let ended = try await proxy.entry(.delivered)
             #expect(ended.attempts.records.map(\.status) == [status, 200])
             #expect(ended.attempts.records.map { $0.verdict?.word } == ["park", "deliver"])
@@ -87,8 +87,8 @@ struct StatusRetryTests {
         try await withProxy(configuration: configuration) { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().respond(503, ["Retry-After: \(seconds)", "Content-Length: 4"], body: "away")
-            let answer = try await client.answer()
-            #expect(answer.status == 503 && answer.body == "away" && answer["Retry-After"] == seconds)
+            let response = try await client.answer()
+            #expect(response.status == 503 && response.body == "away" && response["Retry-After"] == seconds)
             #expect(await proxy.engine.liveEntries().isEmpty)
         }
     }
@@ -98,10 +98,10 @@ struct StatusRetryTests {
         try await withProxy(configuration: Self.configuration { _ in }) { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().respond(503, [field, "Content-Length: 4"], body: "away")
-            let answer = try await client.answer()
-            #expect(answer.status == 503)
-            #expect(answer.body == "away")
-            #expect(answer["Proxy-Status"] == nil)
+            let response = try await client.answer()
+            #expect(response.status == 503)
+            #expect(response.body == "away")
+            #expect(response["Proxy-Status"] == nil)
             #expect(await proxy.engine.liveEntries().isEmpty)
         }
     }
@@ -113,9 +113,9 @@ struct StatusRetryTests {
             _ = try await proxy.entry()
             try await proxy.advance(by: .seconds(1))
             try await proxy.nextAttempt("the retry").respond(503, ["Content-Length: 4"], body: "last")
-            let answer = try await client.answer()
-            #expect(answer.status == 503)
-            #expect(answer.body == "last")
+            let response = try await client.answer()
+            #expect(response.status == 503)
+            #expect(response.body == "last")
             #expect(try await proxy.entry(.delivered).attemptCount == 2)
         }
     }
@@ -139,11 +139,11 @@ struct StatusRetryTests {
                 _ = try await proxy.entry()
                 try await proxy.advance(by: .seconds(1))
             }
-            let answer = try await client.answer()
-            #expect(answer.status == 200)
-            #expect(answer.body == "[]")
-            #expect(answer["Content-Type"] == "application/json")
-            #expect(answer["Proxy-Status"]?.contains("stand-in response after 2 attempts") == true)
+            let response = try await client.answer()
+            #expect(response.status == 200)
+            #expect(response.body == "[]")
+            #expect(response["Content-Type"] == "application/json")
+            #expect(response["Proxy-Status"]?.contains("stand-in response after 2 attempts") == true)
             _ = try await proxy.entry(.failed)
         }
     }
@@ -159,9 +159,9 @@ struct StatusRetryTests {
             try await proxy.settle()
             attempt.sendBody("rest")
             attempt.finish()
-            let answer = try await client.answer()
-            #expect(answer.status == 503)
-            #expect(answer.body == "halfrest")
+            let response = try await client.answer()
+            #expect(response.status == 503)
+            #expect(response.body == "halfrest")
         }
     }
 

@@ -42,15 +42,15 @@ struct TransparencyTests {
                     "Location: /elsewhere",
                 ],
                 body: "\u{1}\u{2}ab")
-            let answer = try await client.answer()
-            #expect(answer.statusLine == "HTTP/1.1 404 Scripted")
-            #expect(answer.values("Set-Cookie") == ["a=1", "b=2"])
-            #expect(answer.values("Via") == ["1.0 other", "1.1 layover-0a1b2c3d"])
-            #expect(answer["X-Empty"] == "")
-            #expect(answer["Location"] == "/elsewhere")
-            #expect(answer["Content-Length"] == "4")
-            #expect(answer["Proxy-Status"] == nil, "nothing of ours when all is well")
-            #expect(answer.body == "\u{1}\u{2}ab")
+            let response = try await client.answer()
+            #expect(response.statusLine == "HTTP/1.1 404 Scripted")
+            #expect(response.values("Set-Cookie") == ["a=1", "b=2"])
+            #expect(response.values("Via") == ["1.0 other", "1.1 layover-0a1b2c3d"])
+            #expect(response["X-Empty"] == "")
+            #expect(response["Location"] == "/elsewhere")
+            #expect(response["Content-Length"] == "4")
+            #expect(response["Proxy-Status"] == nil, "nothing of ours when all is well")
+            #expect(response.body == "\u{1}\u{2}ab")
         }
     }
 
@@ -74,9 +74,9 @@ struct TransparencyTests {
 
     @Test func traceDoesNotEchoUserinfo() async throws {
         try await withProxy { proxy in
-            let answer = try await proxy.answer(
+            let response = try await proxy.answer(
                 to: "TRACE http://me:hush@o.test/x HTTP/1.1\r\nHost: o.test\r\nMax-Forwards: 0\r\n\r\n")
-            #expect(answer.status == 200 && answer.body.contains("http://o.test/x") && !answer.body.contains("hush"))
+            #expect(response.status == 200 && response.body.contains("http://o.test/x") && !response.body.contains("hush"))
         }
     }
 
@@ -85,9 +85,9 @@ struct TransparencyTests {
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().respond(
                 200, ["Server: x", "Content-Length: 2", "Date: Sun, 06 Nov 1994 08:49:37 GMT", "ETag: y"], body: "ok")
-            let answer = try await client.answer()
-            #expect(answer.fields.prefix(4) == ["Server: x", "Content-Length: 2", "Date: Sun, 06 Nov 1994 08:49:37 GMT", "ETag: y"])
-            #expect(answer.body == "ok")
+            let response = try await client.answer()
+            #expect(response.fields.prefix(4) == ["Server: x", "Content-Length: 2", "Date: Sun, 06 Nov 1994 08:49:37 GMT", "ETag: y"])
+            #expect(response.body == "ok")
             try await client.send(.get("/"))
             try await proxy.nextAttempt().respond(200, ["A: 1", "Transfer-Encoding: chunked", "B: 2"], body: "ok")
             let chunked = try await client.answer()
@@ -100,9 +100,9 @@ struct TransparencyTests {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().respond(200, ["A: 1", "Content-Length: 2"], body: "ok")
-            let answer = try await client.answer()
-            #expect(answer.values("Date").count == 1)
-            let date = try #require(HTTPDate.seconds(answer["Date"] ?? "", now: time(nil)))
+            let response = try await client.answer()
+            #expect(response.values("Date").count == 1)
+            let date = try #require(HTTPDate.seconds(response["Date"] ?? "", now: time(nil)))
             #expect(abs(date - time(nil)) < 60)
             #expect(try await proxy.answer(to: "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").values("Date").count == 1, "of our own")
             #expect(try await proxy.answer(to: "GET http:// HTTP/1.1\r\nHost: a\r\n\r\n").values("Date").count == 1, "a refusal")
@@ -143,9 +143,9 @@ struct TransparencyTests {
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.fields == ["X-Kept: 1", "TE: trailers", "Connection: TE", "Via: 1.1 layover-0a1b2c3d"])
             attempt.respond(200, ["Transfer-Encoding: chunked", "Trailer: X-Sum"], body: "ok", trailers: ["X-Sum: 1"])
-            let answer = try await client.answer()
-            #expect(answer.body == "ok")
-            #expect(answer.trailers == ["X-Sum: 1"])
+            let response = try await client.answer()
+            #expect(response.body == "ok")
+            #expect(response.trailers == ["X-Sum: 1"])
         }
     }
 
@@ -158,8 +158,8 @@ struct TransparencyTests {
                     "Connection: X-Mine, keep-alive", "X-Mine: 1", "Keep-Alive: timeout=5", "Proxy-Authenticate: Basic", "X-Kept: 1",
                     "Content-Length: 0",
                 ])
-            let answer = try await client.answer()
-            let others = answer.fields.map { $0.lowercased() }.filter { !$0.hasPrefix("date: ") }
+            let response = try await client.answer()
+            let others = response.fields.map { $0.lowercased() }.filter { !$0.hasPrefix("date: ") }
             #expect(others.sorted() == ["content-length: 0", "via: 1.1 layover-0a1b2c3d", "x-kept: 1"])
         }
     }
@@ -225,9 +225,9 @@ struct TransparencyTests {
             #expect(attempt.seen.value.trailers == ["X-Sum: 42"])
             #expect(attempt.values("Trailer") == ["X-Sum"])
             attempt.respond(200, ["Transfer-Encoding: chunked", "Trailer: X-Out"], body: "back", trailers: ["X-Out: 1"])
-            let answer = try await client.answer()
-            #expect(answer.body == "back")
-            #expect(answer.trailers == ["X-Out: 1"])
+            let response = try await client.answer()
+            #expect(response.body == "back")
+            #expect(response.trailers == ["X-Out: 1"])
         }
     }
 

@@ -215,8 +215,8 @@ extension SimultaneousKeyTests {
             attempt.sendHead(200, ["Content-Length: 4"])
             attempt.sendBody("made")
             attempt.finish()
-            let answer = try await second.answer()
-            #expect(answer.body == "made" && answer.values("Date").count == 1)
+            let response = try await second.answer()
+            #expect(response.body == "made" && response.values("Date").count == 1)
         }
     }
 

@@ -54,9 +54,9 @@ struct UndecidedTests {
             try await proxy.advance(by: .seconds(300))
             #expect(proxy.upstream.startedCount == 2)
             #expect(await proxy.engine.command(.cancel, entry.id).0 == .done)
-            let answer = try await client.answer()
-            #expect(answer.member("evidence") == "maybeApplied", "whoever believes that nothing was sent sends it again")
-            #expect(answer.member("detail")?.contains("The server may have processed an earlier attempt.") == true)
+            let response = try await client.answer()
+            #expect(response.member("evidence") == "maybeApplied", "whoever believes that nothing was sent sends it again")
+            #expect(response.member("detail")?.contains("The server may have processed an earlier attempt.") == true)
         }
     }
 
@@ -76,9 +76,9 @@ struct UndecidedTests {
                 _ = try await proxy.entry()
                 try await proxy.advance(by: .seconds(600))
             }
-            let answer = try await client.answer()
-            #expect(answer.status == (automaticMax == nil ? 504 : 502))
-            #expect(answer.member("evidence") == "maybeApplied")
+            let response = try await client.answer()
+            #expect(response.status == (automaticMax == nil ? 504 : 502))
+            #expect(response.member("evidence") == "maybeApplied")
         }
     }
 
@@ -86,10 +86,10 @@ struct UndecidedTests {
         try await withProxy(configuration: Self.configuration) { proxy in
             let (client, entry) = try await Self.undecided(proxy)
             _ = await proxy.engine.command(.cancel, entry.id, reason: "booked by hand")
-            let answer = try await client.answer()
-            #expect(answer.status == 502)
-            #expect(answer.member("kind") == "cancelled")
-            #expect(answer.member("evidence") == "maybeApplied")
+            let response = try await client.answer()
+            #expect(response.status == 502)
+            #expect(response.member("kind") == "cancelled")
+            #expect(response.member("evidence") == "maybeApplied")
         }
     }
 }

@@ -49,10 +49,10 @@ struct UpgradeTests {
                     "Connection: Upgrade", "Via: 1.1 layover-0a1b2c3d",
                 ])
             try await far.send(Self.agreed + "\u{81}\u{2}hi")
-            let answer = try await near.answer()
-            #expect(answer.statusLine == "HTTP/1.1 101 Switching Protocols")
-            #expect(answer["Upgrade"] == "websocket" && answer["Connection"] == "Upgrade" && answer["Sec-WebSocket-Accept"] == "s3pP")
-            #expect(answer["Content-Length"] == nil && answer["Transfer-Encoding"] == nil)
+            let response = try await near.answer()
+            #expect(response.statusLine == "HTTP/1.1 101 Switching Protocols")
+            #expect(response["Upgrade"] == "websocket" && response["Connection"] == "Upgrade" && response["Sec-WebSocket-Accept"] == "s3pP")
+            #expect(response["Content-Length"] == nil && response["Transfer-Encoding"] == nil)
             #expect(try await near.text(4) == "\u{81}\u{2}hi")
             try await near.send("GET http://other.test/ HTTP/1.1\r\n\r\n")
             #expect(try await far.text(35) == "GET http://other.test/ HTTP/1.1\r\n\r\n")
@@ -105,9 +105,9 @@ struct UpgradeTests {
             try await proxy.nextAttempt("the retry").deliver([.dialled(end.dialled())])
             _ = try await Self.head(far)
             try await far.send(Self.agreed)
-            let answer = try await near.answer()
-            #expect(answer.status == 101)
-            #expect(answer["Proxy-Status"]?.contains("attempts=2") == true)
+            let response = try await near.answer()
+            #expect(response.status == 101)
+            #expect(response["Proxy-Status"]?.contains("attempts=2") == true)
             _ = try await proxy.entry(.delivered)
             near.close()
             _ = try await far.ending()
@@ -124,8 +124,8 @@ struct UpgradeTests {
             let (near, far, _) = try await Self.dial(proxy)
             try await far.send("HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\nHTTP/1.1 403 No\r\nConnection: keep-alive\r\n" + rest)
             #expect(try await near.answer().status == 103)
-            let answer = try await near.answer()
-            #expect(answer.status == 403 && answer.body == body)
+            let response = try await near.answer()
+            #expect(response.status == 403 && response.body == body)
             #expect(try await far.ending().rest == "")
             try await near.send(.get("/next"))
             #expect(try await near.answer().status == 200)
@@ -159,8 +159,8 @@ struct UpgradeTests {
             again.deliver([.dialled(end.dialled())])
             _ = try await Self.head(second)
             try await second.send(Self.agreed + "hi")
-            let answer = try await near.answer()
-            #expect(answer.status == 101 && answer["Proxy-Status"] == #"layover; details="attempts=2 waited=5.0s""#)
+            let response = try await near.answer()
+            #expect(response.status == 101 && response["Proxy-Status"] == #"layover; details="attempts=2 waited=5.0s""#)
             #expect(try await near.text(2) == "hi")
             try await proxy.nextAttempt("the request that waited").respond(200, ["Content-Length: 2"], body: "ok")
             #expect(try await other.answer().body == "ok")
@@ -179,8 +179,8 @@ struct UpgradeTests {
             let (near, far, _) = try await Self.dial(proxy)
             let body = String(repeating: "busy", count: 50_000)
             try await far.send("HTTP/1.1 503 Busy\r\nRetry-After: 5\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
-            let answer = try await near.answer()
-            #expect(answer.status == 503 && answer.body == body)
+            let response = try await near.answer()
+            #expect(response.status == 503 && response.body == body)
         }
     }
 
@@ -202,9 +202,9 @@ struct UpgradeTests {
             let (near, far, _) = try await Self.dial(proxy)
             if !text.isEmpty { try await far.send(text) }
             far.close()
-            let answer = try await near.answer()
-            #expect(answer.status == 502)
-            #expect(answer.member("evidence") == "maybeApplied")
+            let response = try await near.answer()
+            #expect(response.status == 502)
+            #expect(response.member("evidence") == "maybeApplied")
         }
     }
 
@@ -218,9 +218,9 @@ struct UpgradeTests {
         try await withProxy { proxy in
             let (near, far, _) = try await Self.dial(proxy)
             try await far.send(head + "\r\n")
-            let answer = try await near.answer()
-            #expect(answer.status == 502)
-            #expect(answer.member("kind") == "http_upgrade_failed" && answer.member("evidence") == "maybeApplied")
+            let response = try await near.answer()
+            #expect(response.status == 502)
+            #expect(response.member("kind") == "http_upgrade_failed" && response.member("evidence") == "maybeApplied")
             #expect(try await far.ending().rest == "")
             #expect(await proxy.engine.liveEntries().isEmpty, "no second attempt")
         }
@@ -244,9 +244,9 @@ struct UpgradeTests {
                 if !text.isEmpty { try await far.send(text) }
                 far.close()
             }
-            var answer = try await near.answer()
-            if answer.status == 103 { answer = try await near.answer() }
-            #expect(answer.member("kind") == kind && answer.member("evidence") == "maybeApplied", "\(answer.body)")
+            var response = try await near.answer()
+            if response.status == 103 { response = try await near.answer() }
+            #expect(response.member("kind") == kind && response.member("evidence") == "maybeApplied", "\(response.body)")
         }
     }
 

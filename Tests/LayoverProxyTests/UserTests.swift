@@ -66,10 +66,10 @@ struct UserTests {
             let client = try await proxy.connect()
             for _ in 1...2 {
                 try await client.send("GET http://o.test/ HTTP/1.1\r\nHost: o.test\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n")
-                let answer = try await client.answer()
-                #expect(answer.status == 407)
-                #expect(answer.member("kind") == "proxy_authentication_required")
-                #expect(answer.fields.contains { $0.lowercased().hasPrefix("proxy-authenticate: basic realm=") })
+                let response = try await client.answer()
+                #expect(response.status == 407)
+                #expect(response.member("kind") == "proxy_authentication_required")
+                #expect(response.fields.contains { $0.lowercased().hasPrefix("proxy-authenticate: basic realm=") })
             }
             #expect(proxy.upstream.startedCount == 0)
             #expect(proxy.loop.metrics.unauthenticatedRequestCount.current == 2)
@@ -92,8 +92,8 @@ struct UserTests {
             let client = try await proxy.connect()
             let refused = "DELETE http://o.test/%7Eticket.no%7E HTTP/1.1\r\nHost: o.test\r\nPrefer: respond-async\r\n\(Self.right)\r\n\r\n"
             try await client.send(refused + .get("/2", Self.right))
-            let answer = try await client.answer()
-            #expect(answer.status == 400 && answer.member("kind") == "token")
+            let response = try await client.answer()
+            #expect(response.status == 400 && response.member("kind") == "token")
             #expect(try await client.answer().status == 200)
         }
     }
@@ -108,8 +108,8 @@ struct UserTests {
 
     @Test func connectIsAskedForAUserToo() async throws {
         try await withUsers { proxy in
-            let answer = try await proxy.answer(to: "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test:443\r\n\r\n")
-            #expect(answer.status == 407)
+            let response = try await proxy.answer(to: "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test:443\r\n\r\n")
+            #expect(response.status == 407)
             #expect(proxy.upstream.startedCount == 0)
         }
     }
@@ -130,8 +130,8 @@ struct UserTests {
                 ("/.layover/route/open/a", [Self.right], 200), ("/.layover/tickets/0", [], 404), ("/", [], 407),
             ]
             for (path, fields, status) in cases {
-                let answer = try await proxy.answer(to: .own("GET", path, fields))
-                #expect(answer.status == status, "\(path)")
+                let response = try await proxy.answer(to: .own("GET", path, fields))
+                #expect(response.status == status, "\(path)")
             }
         }
     }

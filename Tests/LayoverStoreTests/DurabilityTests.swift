@@ -87,7 +87,7 @@ import Testing
         var store = try SQLiteStore.open(options: options)
         let mark = IdempotencyMark(key: Array(repeating: 1, count: 32), payload: Array(repeating: 2, count: 32))
         let body = StoredBody.inline(ByteBuffer(repeating: 120, count: 1000))
-        let answer = StoredResponse(status: 200, fields: ByteBuffer(), body: .inline(ByteBuffer(repeating: 120, count: 10)))
+        let response = StoredResponse(status: 200, fields: ByteBuffer(), body: .inline(ByteBuffer(repeating: 120, count: 10)))
         for number in 1...3 { _ = try await store.commit([.insert(.fixture(number), .fixture(body), number == 1 ? mark : nil)]) }
         _ = try await store.commit([.insert(.fixture(4), .fixture(body), mark)])
         await store.close()
@@ -96,7 +96,7 @@ import Testing
         #expect(store.bodyByteCountAtStart == 3000)
         _ = try await store.commit([.insert(.fixture(1), .fixture(body), mark)])
         _ = try await store.commit([.update(.fixture(1, revision: 2, state: .expired))])
-        for _ in 1...2 { _ = try await store.commit([.delivered(.fixture(2, revision: 2, state: .delivered), answer)]) }
+        for _ in 1...2 { _ = try await store.commit([.delivered(.fixture(2, revision: 2, state: .delivered), response)]) }
         await store.close()
         #expect(removed.total == 3000, "what is said twice is kept once")
         store = try SQLiteStore.open(options: options)

@@ -31,7 +31,7 @@ struct EarlierSecretsTests {
         fdb5fcc902001ec3029cafcfafb75dd69b5832b0aa3bc95337c424ca06266b787c715d267a
         """)
     /// By key 1.
-    private static let sealedAnswer = bytes(
+    private static let sealedResponse = bytes(
         "030034642655b26a50d51c534391f71094f1dc708c32375be88fadd9704d71928f9680bacf6760ecb5670be729596a68099757cf120724")
 
     private static func bytes(_ hexadecimal: String) -> [UInt8] {
@@ -67,10 +67,10 @@ struct EarlierSecretsTests {
             [(.requestFields, Self.clearFields), (.requestTrailers, Self.clearTrailers)],
             .init(keyNumber: 2, bytes: Self.sealedRequest), of: Self.id)
         #expect(opened == [Self.fields, Self.trailers])
-        let answer = try sealing.open(
+        let response = try sealing.open(
             [(.responseFields, ByteBuffer(string: "Set-Cookie: \r\nServer: x\r\n"))],
-            .init(keyNumber: 1, bytes: Self.sealedAnswer), of: Self.id)
-        #expect(answer == [ByteBuffer(string: "Set-Cookie: id=of-the-answer; Path=/\r\nServer: x\r\n")])
+            .init(keyNumber: 1, bytes: Self.sealedResponse), of: Self.id)
+        #expect(response == [ByteBuffer(string: "Set-Cookie: id=of-the-answer; Path=/\r\nServer: x\r\n")])
     }
 
     /// New sealed values have the same form, so version 0.1 could read them too.

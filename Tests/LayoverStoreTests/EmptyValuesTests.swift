@@ -99,9 +99,9 @@ import Testing
         #expect(Array(sent.readableBytesView) == lines)
         #expect(request.trailers == ["X-Sum": "1", "X-None": "", "X-Api-Key": "tr4iler", "X-End": ";"])
         #expect(request.method == "PUT" && request.hasBody && request.body == .inline(ByteBuffer(string: "abc")))
-        let answer = StoredResponse(
+        let response = StoredResponse(
             status: 200, fields: ByteBuffer(string: "Set-Cookie: id=of-the-answer; Path=/\r\nX-Empty: \r\nServer: x;\r\n"), body: .none)
-        #expect(try await store.response(of: .fixture(2)) == answer)
+        #expect(try await store.response(of: .fixture(2)) == response)
         await store.close()
     }
 

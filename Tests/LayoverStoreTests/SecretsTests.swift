@@ -104,8 +104,8 @@ import Testing
         let body = ByteBuffer(string: String(repeating: "a-body-that-nobody-may-see", count: 900))
         _ = try await store.commit([.insert(.fixture(1), .fixture(.inline(body)), nil)])
         #expect(try bytes(under: folder.url.path).values.contains { $0.range(of: needle) != nil })
-        let answer = StoredResponse(status: 200, fields: ByteBuffer(), body: .inline(body))
-        _ = try await store.commit([.delivered(.fixture(1, revision: 2, state: .delivered), answer)])
+        let response = StoredResponse(status: 200, fields: ByteBuffer(), body: .inline(body))
+        _ = try await store.commit([.delivered(.fixture(1, revision: 2, state: .delivered), response)])
         #expect(try await store.removeEnded(before: .distantFuture, limit: 10) == 1)
         for (name, content) in try bytes(under: folder.url.path) { #expect(content.range(of: needle) == nil, "\(name)") }
         await store.close()

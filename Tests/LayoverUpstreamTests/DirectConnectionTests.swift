@@ -189,7 +189,7 @@ struct DirectConnectionTests {
             let asked = Watched<[@Sendable (Bool) -> Void]>([])
             let record = rig.start(
                 rig.request("POST", port: origin.port, framing: .length(2), body: rig.body("ab")),
-                permit: { answer in asked.update { $0.append(answer) } })
+                permit: { response in asked.update { $0.append(response) } })
             try await asked.wait("the question") { $0.count == 1 }
             // The loop is not blocked meanwhile.
             #expect(await rig.send(rig.request("GET", port: origin.port)).status == 200)
@@ -219,7 +219,7 @@ struct DirectConnectionTests {
             #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "1")
             let asked = Watched<[@Sendable (Bool) -> Void]>([])
             let record = rig.start(
-                rig.request("POST", port: origin.port), permit: { answer in asked.update { $0.append(answer) } })
+                rig.request("POST", port: origin.port), permit: { response in asked.update { $0.append(response) } })
             try await asked.wait("the first question") { $0.count == 1 }
             spoil.fire()
             #expect(await spoilt.happened())
@@ -241,7 +241,7 @@ struct DirectConnectionTests {
         try await direct { rig in
             let asked = Watched<[@Sendable (Bool) -> Void]>([])
             let record = rig.start(
-                rig.request("POST", port: origin.port), permit: { answer in asked.update { $0.append(answer) } })
+                rig.request("POST", port: origin.port), permit: { response in asked.update { $0.append(response) } })
             try await asked.wait("the question") { $0.count == 1 }
             record.cancel()
             let facts = await record.ended()

@@ -97,7 +97,7 @@ import Testing
             "HTTP/1.1 101 X\r\n", .parentProxyMisconfigured,
             "The parent proxy answered CONNECT with a change of the protocol (status 101)."
         ),
-        ("HTTP/1.1 200 \(String(repeating: "a", count: 70_000))", .parentProxyMisconfigured, Failure.parentProxyAnswerTooLarge),
+        ("HTTP/1.1 200 \(String(repeating: "a", count: 70_000))", .parentProxyMisconfigured, Failure.parentProxyResponseTooLarge),
         ("HTTP/1.1 302 X\r\n\r\n", .parentProxyDenied, "The parent proxy refused the connection to the origin (status 302)."),
         (
             "HTTP/1.1 403 X\r\nContent-Length: 9\r\n\r\n", .parentProxyDenied,

@@ -31,7 +31,7 @@ struct ParentProxyTests {
         ("HTTP/1.1 700 X\r\n\r\n", false, .parentProxyMisconfigured, "The parent proxy answered CONNECT with the invalid status 700."),
         (
             "HTTP/1.1 200 X\r\nX: \(String(repeating: "a", count: 90_000))\r\n\r\n", false, .parentProxyMisconfigured,
-            Failure.parentProxyAnswerTooLarge
+            Failure.parentProxyResponseTooLarge
         ),
         ("HTTP/1.1 403 X\r\n\r\n", false, .parentProxyDenied, "The parent proxy refused the connection to the origin (status 403)."),
         (

@@ -123,18 +123,18 @@ struct PolicyExamplesTests {
             guard let number = Int(text) else { throw .refused }
             return number
         }
-        let answer = read.asynchronous()
+        let response = read.asynchronous()
             .running(on: executor)
             .retrying(RetryPolicy(attemptCountMax: 3, schedule: everySecond), clock: clock)
             .flatMap(parse.asynchronous())
             .map { $0 * 2 }
-        let result = Task { await answer.result(of: .success("/answer")) }
+        let result = Task { await response.result(of: .success("/answer")) }
         // end
         #expect(try await clock.sleepers() == .seconds(1))
         clock.advance(by: .seconds(1))
         #expect(await result.value == .success(84))
         #expect(script.attempts.value == 2)
         #expect(executor.jobs.value >= 2)
-        #expect(await answer.result(of: .failure(.refused)) == .failure(.refused))
+        #expect(await response.result(of: .failure(.refused)) == .failure(.refused))
     }
 }

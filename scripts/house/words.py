@@ -50,6 +50,11 @@ GONE = {
     "settleAndTell": "updateAndTell",
     "isAtRest": "isPaused, isStoredOnly",
     "isTicketAtRest": "isStoredOnly",
+    "RepeatedAnswer": "RepeatedResponse",
+    "AnswerTooLarge": "ResponseTooLarge",
+    "hasBrokenAnswer": "hasBrokenResponse",
+    "AnswerReader": "ResponseReader",
+    "CompressedAnswer": "CompressedResponse",
 }
 
 

@@ -33,12 +33,12 @@ extension AdminRoutes {
         let entry = try await entry(context)
         guard entry.state.isFinal else { throw AdminProblem.responsePending(entry) }
         guard entry.ticket != nil, entry.state == .delivered, let store = engine.store, let spool = sources.spool,
-            let answer = try await readResponse(entry.id, from: store)
+            let response = try await readResponse(entry.id, from: store)
         else { throw AdminProblem.noResponse(entry) }
-        guard !answer.isBodyLost else { throw AdminProblem.responseNotKept }
-        let body = CapturedBody(answer.body, limits: .init(), spool: spool)
-        var fields = Self.shownFields(FieldLines(answer.fields, end: .lineBreak))
-        fields[.layoverStatus] = String(answer.status)
+        guard !response.isBodyLost else { throw AdminProblem.responseNotKept }
+        let body = CapturedBody(response.body, limits: .init(), spool: spool)
+        var fields = Self.shownFields(FieldLines(response.fields, end: .lineBreak))
+        fields[.layoverStatus] = String(response.status)
         return try await show(body, type: fields) { .responseNotKept }
     }
 

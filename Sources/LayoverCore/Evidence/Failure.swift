@@ -284,7 +284,7 @@ extension Failure {
     }
 
     package static let parentProxyIsNoHTTP = "The parent proxy answered CONNECT with bytes that are not HTTP."
-    package static let parentProxyAnswerTooLarge = "The response of the parent proxy to CONNECT is too large."
+    package static let parentProxyResponseTooLarge = "The response of the parent proxy to CONNECT is too large."
 
     /// The same failure, where the parent proxy never answered CONNECT.
     package var timedOutAtParentProxy: Failure {

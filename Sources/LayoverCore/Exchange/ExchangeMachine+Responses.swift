@@ -132,10 +132,10 @@ extension ExchangeMachine {
 
     /// The meaning of a final response. Costs a comparison as long as no attempt may have been applied.
     package func meaning(ofStatus status: Int, to request: @autoclosure () -> RequestSummary)
-        -> RepeatedAnswer
+        -> RepeatedResponse
     {
         guard attempts.counts.mayHaveBeenApplied, holder != .cache else { return .answer }
-        return RepeatedAnswer(status: status, to: request())
+        return RepeatedResponse(status: status, to: request())
     }
 
     /// Decides what follows a response that does not show whether an earlier attempt was applied.

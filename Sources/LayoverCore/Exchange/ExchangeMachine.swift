@@ -95,7 +95,7 @@ package struct ExchangeMachine: Sendable {
     @Boxed private var awaited: Failure? = nil
     /// Bytes of the body that had come when the count of attempts began last.
     var partMark = 0
-    /// The last status that did not show the outcome of the request (`RepeatedAnswer`); nil while there is none.
+    /// The last status that did not show the outcome of the request (`RepeatedResponse`); nil while there is none.
     package internal(set) var unknownStatus: Int?
 
     /// When its client takes a ticket.

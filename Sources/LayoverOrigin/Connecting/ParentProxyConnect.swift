@@ -134,7 +134,7 @@ final class ParentProxyConnect: ChannelInboundHandler, RemovableChannelHandler {
         case .unexpectedUpgrade: return "The parent proxy answered CONNECT with a change of the protocol (status 101)."
         case .tooManyInterimHeads: return "The parent proxy answered CONNECT with too many interim responses."
         default:
-            if error.isSizeOfHead { return Failure.parentProxyAnswerTooLarge }
+            if error.isSizeOfHead { return Failure.parentProxyResponseTooLarge }
             return "The parent proxy does not answer CONNECT by the rules of HTTP: \(error.reason)"
         }
     }

@@ -146,7 +146,7 @@ extension Exchange {
         return true
     }
 
-    // MARK: Responses to a repetition (`RepeatedAnswer`)
+    // MARK: Responses to a repetition (`RepeatedResponse`)
 
     /// How long the body of a conflict is read for its code. Default: 5 s.
     private static let codeTime: TimeAmount = .seconds(5)

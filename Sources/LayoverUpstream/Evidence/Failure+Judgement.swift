@@ -208,7 +208,7 @@ extension Failure {
                 "The parent proxy answered CONNECT with an interim response (status \(status)), and libcurl waits for no other.")
         case .refusal(let status): return failure.refusedByParentProxy(status)
         case .noHTTP: return failure.misansweredByParentProxy(parentProxyIsNoHTTP)
-        case .tooLarge: return failure.misansweredByParentProxy(parentProxyAnswerTooLarge)
+        case .tooLarge: return failure.misansweredByParentProxy(parentProxyResponseTooLarge)
         // The failure is about TLS with the origin.
         case .open:
             failure.phase = .securing

@@ -197,16 +197,16 @@ extension Transfer {
         var input = leftover
         var decoder = ResponseDecoder(limits: loop.options.responseLimits)
         decoder.reset(isHeadRequest: attempt.request.method == "HEAD")
-        var answer: ResponseHead?
+        var response: ResponseHead?
         var body = ByteBuffer()
         do throws(FramingError) {
             while let event = try decoder.next(&input) {
                 switch event {
-                case .head(let head): if !head.isInterim { answer = head }
+                case .head(let head): if !head.isInterim { response = head }
                 case .body(let bytes): body.writeImmutableBuffer(bytes)
                 case .end(let trailers):
-                    guard let answer, answer.status >= 300 else { return nil }
-                    return (answer, body, trailers)
+                    guard let response, response.status >= 300 else { return nil }
+                    return (response, body, trailers)
                 }
             }
         } catch {

@@ -25,10 +25,10 @@ struct AdminCall: Sendable {
     }
 
     /// The failure of a refused call, with what to do next about a request that is gone or in another state.
-    func failure(_ answer: AdminResponse) -> CommandFailure {
-        var failure = answer.failure
+    func failure(_ response: AdminResponse) -> CommandFailure {
+        var failure = response.failure
         guard path.hasPrefix("/v1/pending/") else { return failure }
-        switch answer.status {
+        switch response.status {
         case 404: failure.message += "; layover pending lists the requests that wait"
         case 409, 412: failure.message += "; layover show ID tells its state and the commands that it takes"
         default: break

@@ -35,9 +35,9 @@ struct AdminClient: Sendable {
 
     /// Makes a call that must succeed.
     func send(_ call: AdminCall) async throws(CommandFailure) -> AdminResponse {
-        let answer = try await answer(to: call)
-        guard answer.status < 300 else { throw call.failure(answer) }
-        return answer
+        let response = try await answer(to: call)
+        guard response.status < 300 else { throw call.failure(response) }
+        return response
     }
 
     /// Makes a call that must succeed, and yields the bytes of its response as they come.
@@ -80,7 +80,7 @@ struct AdminClient: Sendable {
         to call: AdminCall, _ read: (_ status: Int, inout Body) async throws -> Value
     ) async throws(CommandFailure) -> Value {
         // A server may close the connection right after its response, before this does.
-        var answer: Value?
+        var response: Value?
         do {
             try await connect().executeThenClose { inbound, outbound in
                 try await outbound.write(contentsOf: parts(of: call))
@@ -88,15 +88,15 @@ struct AdminClient: Sendable {
                 guard case .head(let head)? = try await parts.next() else {
                     throw failure("the connection was closed without a response")
                 }
-                answer = try await read(Int(head.status.code), &parts)
+                response = try await read(Int(head.status.code), &parts)
             }
         } catch let failure as CommandFailure {
             throw failure
         } catch {
-            guard answer != nil else { throw failure(Self.reason(of: error)) }
+            guard response != nil else { throw failure(Self.reason(of: error)) }
         }
-        guard let answer else { throw failure("the connection was closed without a response") }
-        return answer
+        guard let response else { throw failure("the connection was closed without a response") }
+        return response
     }
 
     private func parts(of call: AdminCall) -> [HTTPClientRequestPart] {

@@ -30,8 +30,8 @@ struct BulkOrder {
     /// Makes one call. A function that only forwarded to `send` made the optimizer of Swift 6.3.1 crash.
     func result(of call: Call) async throws -> BulkDocument {
         let order = try AdminCall("POST", "/v1/pending/\(command)", body: call)
-        let answer = try await client.send(order)
-        return try answer.decoded(BulkDocument.self)
+        let response = try await client.send(order)
+        return try response.decoded(BulkDocument.self)
     }
 
     /// Carries it out for these ids, in their order.

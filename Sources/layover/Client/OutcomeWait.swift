@@ -62,10 +62,10 @@ struct OutcomeWait {
     }
 
     private func entry(_ id: String) async throws(CommandFailure) -> EntryDocument? {
-        let answer = try await client.answer(to: AdminCall("/v1/pending/\(AdminCall.escaped(id))"))
-        if answer.status == 404 { return nil }
-        guard answer.status < 300 else { throw answer.failure }
-        return try answer.decoded(EntryDocument.self)
+        let response = try await client.answer(to: AdminCall("/v1/pending/\(AdminCall.escaped(id))"))
+        if response.status == 404 { return nil }
+        guard response.status < 300 else { throw response.failure }
+        return try response.decoded(EntryDocument.self)
     }
 }
 

@@ -21,25 +21,25 @@ struct ListCache: AsyncParsableCommand {
 
     func run() async throws {
         let client = try connection.client()
-        let (answers, usage) = try await Self.all(of: client, host: host)
+        let (responses, usage) = try await Self.all(of: client, host: host)
         guard json else {
-            let table = CacheTable(answers: answers, usage: usage, now: Date())
+            let table = CacheTable(responses: responses, usage: usage, now: Date())
             return StandardOutput.write(table.lines(.standardOutput()))
         }
-        StandardOutput.write(try answers.map { try Terminal.json($0) })
+        StandardOutput.write(try responses.map { try Terminal.json($0) })
     }
 
     /// Every response that is kept, of all pages.
     static func all(
         of client: AdminClient, host: String?
-    ) async throws(CommandFailure) -> (answers: [CachedResponseDocument], usage: CacheUsageDocument) {
-        var answers: [CachedResponseDocument] = []
+    ) async throws(CommandFailure) -> (responses: [CachedResponseDocument], usage: CacheUsageDocument) {
+        var responses: [CachedResponseDocument] = []
         var cursor: String?
         while true {
             let query = [("host", host), ("limit", "1000"), ("cursor", cursor)]
             let page = try await client.send(AdminCall("/v1/cache", query: query)).decoded(CacheDocument.self)
-            answers += page.data
-            guard let next = page.nextCursor else { return (answers, page.usage) }
+            responses += page.data
+            guard let next = page.nextCursor else { return (responses, page.usage) }
             cursor = next
         }
     }
@@ -71,9 +71,9 @@ struct PurgeCache: AsyncParsableCommand {
 
     func run() async throws {
         let order = Body(all: all ? true : nil, host: host, url: url)
-        let answer = try await connection.client().send(AdminCall("POST", "/v1/cache/purge", body: order))
-        let count = try answer.decoded(CachePurgeDocument.self).purged
-        StandardOutput.write(json ? answer.text : Self.sentence(count))
+        let response = try await connection.client().send(AdminCall("POST", "/v1/cache/purge", body: order))
+        let count = try response.decoded(CachePurgeDocument.self).purged
+        StandardOutput.write(json ? response.text : Self.sentence(count))
     }
 
     static func sentence(_ count: Int) -> String { count == 1 ? "1 response deleted" : "\(count) responses deleted" }

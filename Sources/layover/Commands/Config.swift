@@ -33,8 +33,8 @@ struct ShowConfig: AsyncParsableCommand {
     }
 
     private func asked() async throws -> [ConfigurationValue] {
-        let answer = try await connection.client().send(AdminCall("/v1/config"))
-        return try answer.decoded(ConfigurationDocument.self).data.map {
+        let response = try await connection.client().send(AdminCall("/v1/config"))
+        return try response.decoded(ConfigurationDocument.self).data.map {
             ConfigurationValue(key: $0.key, value: try $0.value.text, source: $0.source)
         }
     }
@@ -81,15 +81,15 @@ struct Reload: AsyncParsableCommand {
     @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
-        let answer = try await connection.client().answer(to: AdminCall("POST", "/v1/reload", body: Order()))
-        guard answer.status < 300 else {
-            let errors = (try? answer.decoded(ProblemDocument.self))?.errors ?? []
-            guard !errors.isEmpty else { throw answer.failure }
+        let response = try await connection.client().answer(to: AdminCall("POST", "/v1/reload", body: Order()))
+        guard response.status < 300 else {
+            let errors = (try? response.decoded(ProblemDocument.self))?.errors ?? []
+            guard !errors.isEmpty else { throw response.failure }
             for error in errors { StandardError.error(error) }
-            throw ExitCode(answer.failure.code.rawValue)
+            throw ExitCode(response.failure.code.rawValue)
         }
-        let report = try answer.decoded(ReloadDocument.self)
-        StandardOutput.write(json ? [answer.text] : Self.lines(report))
+        let report = try response.decoded(ReloadDocument.self)
+        StandardOutput.write(json ? [response.text] : Self.lines(report))
     }
 
     static func lines(_ report: ReloadDocument) -> [String] {

@@ -20,8 +20,8 @@ struct ListIncidents: AsyncParsableCommand {
     @Flag(help: "Print one JSON object per line.") var json = false
 
     func run() async throws {
-        let answer = try await connection.client().send(AdminCall("/v1/incidents"))
-        let incidents = try answer.decoded(ListDocument<IncidentDocument>.self).data
+        let response = try await connection.client().send(AdminCall("/v1/incidents"))
+        let incidents = try response.decoded(ListDocument<IncidentDocument>.self).data
         guard json else {
             return StandardOutput.write(
                 IncidentTable(incidents: incidents, now: Date()).lines(.standardOutput()))
@@ -66,11 +66,11 @@ struct IncidentOrder: ParsableArguments {
     func run(_ command: String) async throws {
         let client = try connection.client()
         let id = try await IncidentNames(client: client).resolved(id)
-        let answer = try await client.send(
+        let response = try await client.send(
             AdminCall("POST", "/v1/incidents/\(AdminCall.escaped(id))/\(command)", body: Body(reason: reason))
         )
-        let incident = try answer.decoded(IncidentDocument.self)
-        StandardOutput.write(json ? answer.text : Terminal.safe("\(incident.id) \(incident.waiting) waiting"))
+        let incident = try response.decoded(IncidentDocument.self)
+        StandardOutput.write(json ? response.text : Terminal.safe("\(incident.id) \(incident.waiting) waiting"))
     }
 }
 

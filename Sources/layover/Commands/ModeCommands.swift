@@ -52,8 +52,8 @@ struct ModeOptions: ParsableArguments {
 
     func set(_ mode: String, tunnels: String? = nil) async throws {
         let call = try AdminCall("PUT", "/v1/reachability", body: Order(mode: mode, reason: reason, tunnels: tunnels))
-        let answer = try await connection.client().send(call)
-        let view = try answer.decoded(ReachabilityDocument.self)
-        StandardOutput.write(json ? answer.text : Terminal.safe("mode \(view.mode), network \(view.state)"))
+        let response = try await connection.client().send(call)
+        let view = try response.decoded(ReachabilityDocument.self)
+        StandardOutput.write(json ? response.text : Terminal.safe("mode \(view.mode), network \(view.state)"))
     }
 }

@@ -45,8 +45,8 @@ struct Open: AsyncParsableCommand {
             _ = try await client.send(AdminCall("/livez"))
             return Link(url: "\(client.address.url)/", expiresAt: nil)
         }
-        let answer = try await client.send(AdminCall("POST", "/v1/login-links", body: Order()))
-        return try answer.decoded(Link.self)
+        let response = try await client.send(AdminCall("POST", "/v1/login-links", body: Order()))
+        return try response.decoded(Link.self)
     }
 
     static func hasDesktop(_ environment: [String: String]) -> Bool {

@@ -68,9 +68,9 @@ struct Rehearse: AsyncParsableCommand {
         if list { return try await listAll(client) }
         if stop || all { return try await stopSome(client) }
         let order = Order(host: words[0], fault: words[1], afterBytes: afterBytes, status: status, for: length)
-        let answer = try await client.send(AdminCall("POST", "/v1/rehearsals", body: order))
-        let rehearsal = try answer.decoded(RehearsalDocument.self)
-        StandardOutput.write(json ? [answer.text] : RehearsalTable.began(rehearsal))
+        let response = try await client.send(AdminCall("POST", "/v1/rehearsals", body: order))
+        let rehearsal = try response.decoded(RehearsalDocument.self)
+        StandardOutput.write(json ? [response.text] : RehearsalTable.began(rehearsal))
     }
 
     private func listAll(_ client: AdminClient) async throws {
@@ -89,9 +89,9 @@ struct Rehearse: AsyncParsableCommand {
         for id in ids {
             var call = AdminCall("/v1/rehearsals/\(AdminCall.escaped(id))")
             call.method = "DELETE"
-            let answer = try await client.send(call)
-            let rehearsal = try answer.decoded(RehearsalDocument.self)
-            StandardOutput.write(json ? answer.text : RehearsalTable.stopped(rehearsal))
+            let response = try await client.send(call)
+            let rehearsal = try response.decoded(RehearsalDocument.self)
+            StandardOutput.write(json ? response.text : RehearsalTable.stopped(rehearsal))
         }
     }
 

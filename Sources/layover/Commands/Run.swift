@@ -120,7 +120,7 @@ struct Drain: AsyncParsableCommand {
     @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
-        let answer = try await connection.client().send(AdminCall("POST", "/v1/drain", body: Order()))
-        StandardOutput.write(json ? answer.text : Terminal.safe(try answer.decoded(HealthDocument.self).status))
+        let response = try await connection.client().send(AdminCall("POST", "/v1/drain", body: Order()))
+        StandardOutput.write(json ? response.text : Terminal.safe(try response.decoded(HealthDocument.self).status))
     }
 }

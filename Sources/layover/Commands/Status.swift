@@ -12,9 +12,9 @@ struct Status: AsyncParsableCommand {
     @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
-        let answer = try await connection.client().send(AdminCall("/v1/status"))
-        let status = try answer.decoded(StatusDocument.self)
-        StandardOutput.write(json ? [answer.text] : Self.lines(status, .standardOutput()))
+        let response = try await connection.client().send(AdminCall("/v1/status"))
+        let status = try response.decoded(StatusDocument.self)
+        StandardOutput.write(json ? [response.text] : Self.lines(status, .standardOutput()))
     }
 
     static func lines(_ status: StatusDocument, _ terminal: Terminal) -> [String] {
@@ -81,9 +81,9 @@ struct Healthcheck: AsyncParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func run() async throws {
-        let answer = try await connection.client().answer(to: AdminCall("/livez"))
-        guard answer.status == 200 else {
-            throw CommandFailure(code: .unreachable, message: "not healthy: the response was \(answer.status); layover status tells why")
+        let response = try await connection.client().answer(to: AdminCall("/livez"))
+        guard response.status == 200 else {
+            throw CommandFailure(code: .unreachable, message: "not healthy: the response was \(response.status); layover status tells why")
         }
         StandardOutput.write("healthy")
     }
@@ -103,8 +103,8 @@ struct Fleet: AsyncParsableCommand {
     @Flag(help: "Print one JSON object per line.") var json = false
 
     func run() async throws {
-        let answer = try await connection.client().send(AdminCall("/v1/fleet"))
-        let instances = try answer.decoded(ListDocument<FleetDocument>.self).data
+        let response = try await connection.client().send(AdminCall("/v1/fleet"))
+        let instances = try response.decoded(ListDocument<FleetDocument>.self).data
         guard json else { return StandardOutput.write(FleetTable(instances: instances).lines(.standardOutput())) }
         StandardOutput.write(try instances.map { try Terminal.json($0) })
     }

@@ -38,15 +38,15 @@ struct ProxyURLOptions: ParsableArguments {
             var impatient = client
             impatient.connectMax = .seconds(1)
             impatient.silenceMax = .seconds(2)
-            let answer = try await impatient.answer(to: AdminCall("/v1/status"))
-            guard answer.status < 300 else {
+            let response = try await impatient.answer(to: AdminCall("/v1/status"))
+            guard response.status < 300 else {
                 // The admin token is not needed to use the proxy.
-                if answer.status == 401, let url = connection.foundPorts(environment: environment)?.proxyURL {
+                if response.status == 401, let url = connection.foundPorts(environment: environment)?.proxyURL {
                     return .found(Running(proxyURL: url, client: client))
                 }
-                return .nothing(answer.failure)
+                return .nothing(response.failure)
             }
-            return Self.judged(try answer.decoded(StatusDocument.self), client)
+            return Self.judged(try response.decoded(StatusDocument.self), client)
         } catch {
             return .nothing(error)
         }

@@ -69,9 +69,9 @@ struct RouteOptions: ParsableArguments {
     }
 
     private func running(_ name: String, _ connection: ConnectionOptions, _ environment: [String: String]) async throws -> Facts {
-        let answer = try await connection.client(environment: environment).send(AdminCall("/v1/config"))
+        let response = try await connection.client(environment: environment).send(AdminCall("/v1/config"))
         let values = Dictionary(
-            try answer.decoded(ConfigurationDocument.self).data.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
+            try response.decoded(ConfigurationDocument.self).data.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
         let known = values.compactMap { key, value in
             key.hasPrefix("routes.") && key.hasSuffix(".upstream") && value != .null
                 ? String(key.dropFirst("routes.".count).dropLast(".upstream".count)) : nil

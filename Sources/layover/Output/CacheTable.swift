@@ -3,34 +3,34 @@ import LayoverAdmin
 
 /// Responses that are kept for reading offline, as a table.
 struct CacheTable {
-    let answers: [CachedResponseDocument]
+    let responses: [CachedResponseDocument]
     let usage: CacheUsageDocument
     let now: Date
 
     func lines(_ terminal: Terminal) -> [String] {
         let summary = Terminal.safe("total: \(Self.text(usage))")
-        guard !answers.isEmpty else { return ["no cached responses", summary] }
+        guard !responses.isEmpty else { return ["no cached responses", summary] }
         var table = Table([
             .init(title: "METHOD"), .init(title: "URL", isFlexible: true), .init(title: "STATUS", isRight: true),
             .init(title: "BYTES", isRight: true), .init(title: "STORED", isRight: true),
             .init(title: "FRESH FOR", isRight: true), .init(title: "USED", isRight: true), .init(title: "FOR"),
             .init(title: "TYPE", isFlexible: true),
         ])
-        for answer in answers { table.add(cells(of: answer)) }
+        for response in responses { table.add(cells(of: response)) }
         return table.lines(width: terminal.width) + [summary]
     }
 
-    private func cells(of answer: CachedResponseDocument) -> [String] {
+    private func cells(of response: CachedResponseDocument) -> [String] {
         [
-            answer.method, answer.url, String(answer.status), String(answer.bytes),
-            TimeText.distance(answer.storedAt, from: now), freshness(of: answer),
-            TimeText.distance(answer.usedAt, from: now), answer.isForOneUser ? "one user" : "all users",
-            answer.contentType ?? "-",
+            response.method, response.url, String(response.status), String(response.bytes),
+            TimeText.distance(response.storedAt, from: now), freshness(of: response),
+            TimeText.distance(response.usedAt, from: now), response.isForOneUser ? "one user" : "all users",
+            response.contentType ?? "-",
         ]
     }
 
-    private func freshness(of answer: CachedResponseDocument) -> String {
-        guard let until = TimeText.date(answer.freshUntil) else { return "-" }
+    private func freshness(of response: CachedResponseDocument) -> String {
+        guard let until = TimeText.date(response.freshUntil) else { return "-" }
         return until > now ? TimeText.span(until.timeIntervalSince(now)) : "stale"
     }
 

@@ -30,18 +30,18 @@ struct AdminFuzzTests {
             for round in 0..<roundCount {
                 if round.isMultiple(of: 100) { mutator.ids += try await Self.populate(harness, round) }
                 let made = mutator.next()
-                let answer = try await Self.send(made, to: harness)
-                if answer.status < 400 { doneCount += 1 }
-                if let cursor = answer.json["nextCursor"] as? String { mutator.cursors = mutator.cursors.suffix(20) + [cursor] }
-                if answer["Content-Type"] == "text/event-stream" {
+                let response = try await Self.send(made, to: harness)
+                if response.status < 400 { doneCount += 1 }
+                if let cursor = response.json["nextCursor"] as? String { mutator.cursors = mutator.cursors.suffix(20) + [cursor] }
+                if response["Content-Type"] == "text/event-stream" {
                     // A stream may be long; its beginning says what it is.
-                    let beginning = answer.text.prefix(100)
+                    let beginning = response.text.prefix(100)
                     mutator.eventIDs = mutator.eventIDs.suffix(20) + Self.eventIDs(in: beginning)
                     if beginning.hasPrefix(": resumed") { resumedCount += 1 }
                     if beginning.contains("{\"lost\":true,") { lostCount += 1 }
                 }
-                if let flaw = Self.flaw(of: answer) {
-                    Issue.record("seed \(seed), round \(round): \(flaw)\n\(made)\n\(answer.text.prefix(500))")
+                if let flaw = Self.flaw(of: response) {
+                    Issue.record("seed \(seed), round \(round): \(flaw)\n\(made)\n\(response.text.prefix(500))")
                     return
                 }
             }
@@ -91,12 +91,12 @@ struct AdminFuzzTests {
         stream.split(separator: "\n").filter { $0.hasPrefix("id: ") }.map { String($0.dropFirst(4)) }
     }
 
-    private static func flaw(of answer: Answer) -> String? {
-        if answer.status == 500 { return "an internal error" }
-        if answer["Cache-Control"] != "no-store" || answer["X-Content-Type-Options"] != "nosniff" { return "unsafe fields" }
-        guard answer.status >= 400 else { return nil }
-        guard answer["Content-Type"] == "application/problem+json", answer.json["status"] as? Int == answer.status,
-            (answer.json["type"] as? String)?.hasPrefix("urn:layover:problem:") == true
+    private static func flaw(of response: Answer) -> String? {
+        if response.status == 500 { return "an internal error" }
+        if response["Cache-Control"] != "no-store" || response["X-Content-Type-Options"] != "nosniff" { return "unsafe fields" }
+        guard response.status >= 400 else { return nil }
+        guard response["Content-Type"] == "application/problem+json", response.json["status"] as? Int == response.status,
+            (response.json["type"] as? String)?.hasPrefix("urn:layover:problem:") == true
         else { return "an error that is no problem" }
         return nil
     }

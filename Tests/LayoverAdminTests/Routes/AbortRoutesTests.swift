@@ -27,14 +27,14 @@ struct AbortRoutesTests {
         try await AdminHarness.with { harness async throws in
             let (id, exchange) = harness.park(1, method: "POST")
             _ = try await harness.post("/v1/pending/\(id)/retry")
-            async let answer = harness.post("/v1/pending/\(id)/abort", "{\"reason\":\"hangs\"}")
+            async let response = harness.post("/v1/pending/\(id)/abort", "{\"reason\":\"hangs\"}")
             try await eventually("the abort") { exchange.calls.contains(.abortAttempt) }
             harness.engine.post(
                 .attemptFailed(
                     AttemptFailed(
                         id, Self.aborted, .init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .onMaybeApplied),
                         AttemptTally(AttemptCounts(all: 2, mayHaveBeenApplied: true)))))
-            let entry = try await answer
+            let entry = try await response
             #expect(entry.status == 200)
             #expect(entry.json["state"] as? String == "undecided" && entry.json["attempt"] == nil)
             #expect((entry.json["lastCommand"] as? [String: Any])?["reason"] as? String == "hangs")
@@ -44,9 +44,9 @@ struct AbortRoutesTests {
     @Test func nothingToAbortIsAConflict() async throws {
         try await AdminHarness.with { harness async throws in
             let id = harness.park(1).id
-            let answer = try await harness.post("/v1/pending/\(id)/abort")
-            #expect(answer.status == 409)
-            #expect(answer.json["detail"] as? String == "Cannot abort: the request is waiting.")
+            let response = try await harness.post("/v1/pending/\(id)/abort")
+            #expect(response.status == 409)
+            #expect(response.json["detail"] as? String == "Cannot abort: the request is waiting.")
             #expect(try await harness.post("/v1/pending/\(AdminHarness.id(9))/abort").status == 404)
             #expect(try await harness.post("/v1/pending/abort", "{\"all\":true}").status == 405)
         }

@@ -58,9 +58,9 @@ struct ActivityRoutesTests {
             let first = harness.park(1).id
             let second = harness.park(2).id
             for id in [first, second] {
-                let answer = try await harness.send(
+                let response = try await harness.send(
                     "PATCH", "/v1/pending/\(id)", fields: ["Content-Type": "application/json"], body: #"{"lane":"till"}"#)
-                #expect(answer.status == 200)
+                #expect(response.status == 200)
             }
             var lane = try #require(try await harness.send("GET", "/v1/lanes").data.first)
             #expect(lane["lane"] as? String == "till" && lane["count"] as? Int == 2 && lane["blocked"] as? Bool == false)

@@ -18,10 +18,10 @@ struct BatchRoutesTests {
         }
         try await AdminHarness.with(sources: { $0.send = send }) { harness async throws in
             let requests = (1...20).map { "{\"url\":\"http://a.example/\($0)\"}" }.joined(separator: ",")
-            let answer = try await harness.post("/v1/batch", "{\"requests\":[\(requests)],\"concurrency\":3}")
-            #expect(answer.status == 200 && answer.json["atomic"] as? Bool == false)
-            #expect(answer.data.map { $0["body"] as? String } == (1...20).map { "http://a.example/\($0)" })
-            #expect(answer.data.first?["fields"] as? [String: String] == ["x-method": "GET"])
+            let response = try await harness.post("/v1/batch", "{\"requests\":[\(requests)],\"concurrency\":3}")
+            #expect(response.status == 200 && response.json["atomic"] as? Bool == false)
+            #expect(response.data.map { $0["body"] as? String } == (1...20).map { "http://a.example/\($0)" })
+            #expect(response.data.first?["fields"] as? [String: String] == ["x-method": "GET"])
             #expect(atOnce.withLock { $0.most } <= 3)
         }
     }
@@ -30,14 +30,14 @@ struct BatchRoutesTests {
         let bytes: [UInt8] = [0, 0xFF, 0x80]
         try await AdminHarness.with(sources: { $0.send = { .response(status: 201, fields: [], body: $0.body ?? ByteBuffer()) } }) {
             harness async throws in
-            let answer = try await harness.post(
+            let response = try await harness.post(
                 "/v1/batch",
                 """
                 {"requests":[{"method":"POST","url":"http://a.example/","body":"ü"},
                              {"method":"POST","url":"http://a.example/","body":"\(Data(bytes).base64EncodedString())","bodyEncoding":"base64"}]}
                 """)
-            #expect(answer.data.map { $0["bodyEncoding"] as? String } == ["utf8", "base64"])
-            #expect(answer.data.map { $0["body"] as? String } == ["ü", Data(bytes).base64EncodedString()])
+            #expect(response.data.map { $0["bodyEncoding"] as? String } == ["utf8", "base64"])
+            #expect(response.data.map { $0["body"] as? String } == ["ü", Data(bytes).base64EncodedString()])
         }
     }
 
@@ -53,11 +53,11 @@ struct BatchRoutesTests {
                 }
             }
         ) { harness async throws in
-            let answer = try await harness.post(
+            let response = try await harness.post(
                 "/v1/batch", #"{"requests":[{"url":"http://a.example/0"},{"url":"http://a.example/1"}]}"#)
-            #expect((answer.data[0]["problem"] as? [String: Any])?["type"] as? String == problems[0])
-            #expect(answer.data[0]["status"] == nil)
-            #expect(answer.data[1]["status"] as? Int == 502 && answer.data[1]["problem"] == nil)
+            #expect((response.data[0]["problem"] as? [String: Any])?["type"] as? String == problems[0])
+            #expect(response.data[0]["status"] == nil)
+            #expect(response.data[1]["status"] as? Int == 502 && response.data[1]["problem"] == nil)
         }
     }
 

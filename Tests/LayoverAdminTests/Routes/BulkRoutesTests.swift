@@ -12,12 +12,12 @@ struct BulkRoutesTests {
                 [AdminHarness.id(2), AdminHarness.id(1), AdminHarness.id(9)].map(\.description) + ["nonsense"]
             let list = ids.map { "\"\($0)\"" }.joined(separator: ",")
 
-            let answer = try await harness.post("/v1/pending/cancel", "{\"ids\":[\(list)]}")
+            let response = try await harness.post("/v1/pending/cancel", "{\"ids\":[\(list)]}")
 
-            #expect(answer.status == 200)
-            #expect(answer.json["matched"] as? Int == 1)
-            #expect(answer.json["done"] as? Int == 1)
-            let results = answer.json["results"] as? [[String: Any]] ?? []
+            #expect(response.status == 200)
+            #expect(response.json["matched"] as? Int == 1)
+            #expect(response.json["done"] as? Int == 1)
+            let results = response.json["results"] as? [[String: Any]] ?? []
             #expect(results.map { $0["id"] as? String } == ids)
             #expect(results.map { $0["status"] as? Int } == [409, 200, 404, 404])
         }
@@ -29,11 +29,11 @@ struct BulkRoutesTests {
         try await AdminHarness.with { harness in
             for number in 1...2 { harness.park(UInt64(number)) }
             for dryRun in [true, false] {
-                let answer = try await harness.post(
+                let response = try await harness.post(
                     "/v1/pending/cancel", "{\"filter\":{\"parkedBefore\":\"2026-01-01T00:00:\(second)Z\"},\"dryRun\":\(dryRun)}")
-                #expect(answer.json["matched"] as? Int == matched)
-                #expect(answer.json["done"] as? Int == (dryRun ? 0 : matched))
-                #expect(answer.json["later"] as? Int == later)
+                #expect(response.json["matched"] as? Int == matched)
+                #expect(response.json["done"] as? Int == (dryRun ? 0 : matched))
+                #expect(response.json["later"] as? Int == later)
             }
             #expect(try await harness.send("GET", "/v1/pending").data.count == later)
         }
@@ -44,11 +44,11 @@ struct BulkRoutesTests {
             let one = harness.park(1, host: "a.example").exchange
             let other = harness.park(2, host: "b.example").exchange
 
-            let answer = try await harness.post("/v1/pending/cancel", "{\"filter\":{\"host\":\"b.example\"}}")
+            let response = try await harness.post("/v1/pending/cancel", "{\"filter\":{\"host\":\"b.example\"}}")
 
-            #expect(answer.json["matched"] as? Int == 1)
-            #expect(answer.json["done"] as? Int == 1)
-            #expect((answer.json["results"] as? [Any])?.isEmpty == true)
+            #expect(response.json["matched"] as? Int == 1)
+            #expect(response.json["done"] as? Int == 1)
+            #expect((response.json["results"] as? [Any])?.isEmpty == true)
             #expect(one.calls.isEmpty)
             #expect(other.calls == [.end(.cancelled(reason: nil))])
         }
@@ -58,9 +58,9 @@ struct BulkRoutesTests {
     func statesInAFilterAreATextOrAList(states: String) async throws {
         try await AdminHarness.with { harness in
             harness.park(1)
-            let answer = try await harness.post(
+            let response = try await harness.post(
                 "/v1/pending/retry", "{\"filter\":{\"state\":\(states),\"q\":\"cart\"},\"dryRun\":true}")
-            #expect(answer.json["matched"] as? Int == 1)
+            #expect(response.json["matched"] as? Int == 1)
         }
     }
 
@@ -68,9 +68,9 @@ struct BulkRoutesTests {
         try await AdminHarness.with { harness in
             let (id, exchange) = harness.park(1)
             for body in ["{\"all\":true,\"dryRun\":true}", "{\"ids\":[\"\(id)\"],\"dryRun\":true}"] {
-                let answer = try await harness.post("/v1/pending/cancel", body)
-                #expect(answer.json["matched"] as? Int == 1)
-                #expect(answer.json["done"] as? Int == 0)
+                let response = try await harness.post("/v1/pending/cancel", body)
+                #expect(response.json["matched"] as? Int == 1)
+                #expect(response.json["done"] as? Int == 0)
             }
             #expect(exchange.calls.isEmpty)
         }
@@ -79,11 +79,11 @@ struct BulkRoutesTests {
     @Test func allReachesMoreThanOnePortion() async throws {
         try await AdminHarness.with { harness in
             let exchanges = (1...700).map { harness.park(UInt64($0)).exchange }
-            let answer = try await harness.post(
+            let response = try await harness.post(
                 "/v1/pending/cancel", "{\"all\":true,\"reason\":\"clean up\"}")
 
-            #expect(answer.json["matched"] as? Int == 700)
-            #expect(answer.json["done"] as? Int == 700)
+            #expect(response.json["matched"] as? Int == 700)
+            #expect(response.json["done"] as? Int == 700)
             #expect(exchanges.allSatisfy { $0.calls == [.end(.cancelled(reason: "clean up"))] })
             #expect(await harness.engine.counts()[.waiting] == 0)
         }

@@ -27,7 +27,7 @@ struct CacheRoutesTests {
             #expect(Set(list.json.keys) == ["data", "usage", "nextCursor"])
             #expect(list.json["nextCursor"] is NSNull)
             #expect(list.data.count == 2)
-            for answer in list.data { #expect(Set(answer.keys) == Self.keys) }
+            for response in list.data { #expect(Set(response.keys) == Self.keys) }
 
             let newest = list.data[0]
             #expect(newest["method"] as? String == "GET")
@@ -103,9 +103,9 @@ struct CacheRoutesTests {
     ])
     func badParametersAreRefused(query: String) async throws {
         try await Self.with(MemoryCache([MemoryCache.facts(1)])) { harness in
-            let answer = try await harness.send("GET", "/v1/cache?\(query)")
-            #expect(answer.status == 400)
-            #expect(answer.json["kind"] as? String == "bad_parameter")
+            let response = try await harness.send("GET", "/v1/cache?\(query)")
+            #expect(response.status == 400)
+            #expect(response.json["kind"] as? String == "bad_parameter")
         }
     }
 
@@ -123,9 +123,9 @@ struct CacheRoutesTests {
             MemoryCache.facts(3, host: "b.example", target: "/b"),
         ])
         try await Self.with(cache) { harness in
-            let answer = try await harness.post("/v1/cache/purge", body)
-            #expect(answer.status == 200)
-            #expect(answer.text == "{\"purged\":\(count)}")
+            let response = try await harness.post("/v1/cache/purge", body)
+            #expect(response.status == 200)
+            #expect(response.text == "{\"purged\":\(count)}")
             #expect(cache.targets == left)
         }
     }
@@ -138,9 +138,9 @@ struct CacheRoutesTests {
     func ambiguousPurgeIsRefusedAndDropsNothing(body: String) async throws {
         let cache = MemoryCache([MemoryCache.facts(1)])
         try await Self.with(cache) { harness in
-            let answer = try await harness.post("/v1/cache/purge", body)
-            #expect(answer.status == 400)
-            #expect(answer.json["kind"] as? String == "malformed_body")
+            let response = try await harness.post("/v1/cache/purge", body)
+            #expect(response.status == 400)
+            #expect(response.json["kind"] as? String == "malformed_body")
             #expect(cache.targets == ["/cart"])
         }
     }
@@ -167,11 +167,11 @@ struct CacheRoutesTests {
             let answers = [
                 try await harness.send("GET", "/v1/cache"), try await harness.post("/v1/cache/purge", "{\"all\":true}"),
             ]
-            for answer in answers {
-                #expect(answer.status == 404)
-                #expect(answer["Content-Type"] == "application/problem+json")
-                #expect(answer.json["type"] as? String == "urn:layover:problem:no_cache")
-                #expect((answer.json["detail"] as? String)?.contains("staleIfError") == true)
+            for response in answers {
+                #expect(response.status == 404)
+                #expect(response["Content-Type"] == "application/problem+json")
+                #expect(response.json["type"] as? String == "urn:layover:problem:no_cache")
+                #expect((response.json["detail"] as? String)?.contains("staleIfError") == true)
             }
         }
     }
@@ -181,10 +181,10 @@ struct CacheRoutesTests {
             let answers = [
                 try await harness.send("GET", "/v1/cache"), try await harness.post("/v1/cache/purge", "{\"all\":true}"),
             ]
-            for answer in answers {
-                #expect(answer.status == 503)
-                #expect(answer.json["kind"] as? String == "cache")
-                #expect((answer.json["detail"] as? String)?.contains("the disk is gone") == true)
+            for response in answers {
+                #expect(response.status == 503)
+                #expect(response.json["kind"] as? String == "cache")
+                #expect((response.json["detail"] as? String)?.contains("the disk is gone") == true)
             }
         }
     }

@@ -9,8 +9,8 @@ import Testing
 struct CommandRecordTests {
     private static let reason = "{\"reason\":\"booked by hand\"}"
 
-    private func lastCommand(_ answer: Answer) -> [String: String?] {
-        (answer.json["lastCommand"] as? [String: Any] ?? [:]).mapValues { $0 as? String }
+    private func lastCommand(_ response: Answer) -> [String: String?] {
+        (response.json["lastCommand"] as? [String: Any] ?? [:]).mapValues { $0 as? String }
     }
 
     @Test func entryNamesItsNewestCommand() async throws {
@@ -68,9 +68,9 @@ struct CommandRecordTests {
         try await AdminHarness.with { harness async throws in
             let id = harness.park(1).id
             let long = "{\"reason\":\"\(String(repeating: "a", count: 501))\"}"
-            let answer = try await harness.post("/v1/pending/\(id)/hold", long)
-            #expect(answer.status == 400)
-            #expect(answer.json["detail"] as? String == "'reason': A reason has at most 500 characters.")
+            let response = try await harness.post("/v1/pending/\(id)/hold", long)
+            #expect(response.status == 400)
+            #expect(response.json["detail"] as? String == "'reason': A reason has at most 500 characters.")
         }
     }
 

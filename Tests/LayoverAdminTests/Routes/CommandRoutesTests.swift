@@ -69,12 +69,12 @@ struct CommandRoutesTests {
     func forceWithoutTheAcknowledgementSendsNothing(body: String) async throws {
         try await AdminHarness.with { harness in
             let (id, exchange) = harness.parkUndecided(1)
-            let answer = try await harness.post("/v1/pending/\(id)/force", body)
-            #expect(answer.status == 422)
-            #expect(answer["Content-Type"] == "application/problem+json")
-            #expect(answer.json["type"] as? String == "urn:layover:problem:acknowledge")
+            let response = try await harness.post("/v1/pending/\(id)/force", body)
+            #expect(response.status == 422)
+            #expect(response["Content-Type"] == "application/problem+json")
+            #expect(response.json["type"] as? String == "urn:layover:problem:acknowledge")
             #expect(
-                (answer.json["detail"] as? String)?.contains("\"acknowledge\": \"duplicate-risk\"") == true)
+                (response.json["detail"] as? String)?.contains("\"acknowledge\": \"duplicate-risk\"") == true)
             #expect(exchange.calls.isEmpty)
             #expect(try await harness.send("POST", "/v1/pending/\(id)/force").status == 422, "no body at all")
         }
@@ -83,18 +83,18 @@ struct CommandRoutesTests {
     @Test func wrongRevisionIsRefusedBeforeTheAcknowledgementIsChecked() async throws {
         try await AdminHarness.with { harness async throws in
             let id = harness.parkUndecided(1).id
-            let answer = try await harness.post(
+            let response = try await harness.post(
                 "/v1/pending/\(id)/force", Self.acknowledged, fields: ["If-Match": "\"77\""])
-            #expect(answer.status == 412)
+            #expect(response.status == 412)
         }
     }
 
     @Test func retryOfAMaybeAppliedRequestIsAConflictThatNamesForce() async throws {
         try await AdminHarness.with { harness in
             let id = harness.parkUndecided(1).id
-            let answer = try await harness.post("/v1/pending/\(id)/retry")
-            #expect(answer.status == 409)
-            #expect((answer.json["detail"] as? String)?.contains("force") == true)
+            let response = try await harness.post("/v1/pending/\(id)/retry")
+            #expect(response.status == 409)
+            #expect((response.json["detail"] as? String)?.contains("force") == true)
         }
     }
 

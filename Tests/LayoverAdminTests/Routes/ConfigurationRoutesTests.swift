@@ -23,18 +23,18 @@ struct ConfigurationRoutesTests {
                 ]
             }
         }) { harness in
-            let answer = try await harness.send("GET", "/v1/config")
-            #expect(answer.status == 200)
-            #expect(answer.data.map { $0["key"] as? String }.count == 7)
-            #expect(answer.data[0]["value"] as? String == "info")
-            #expect(answer.data[0]["source"] as? String == "default")
-            #expect(answer.data[1]["value"] as? Int == 4)
-            #expect(answer.data[2]["value"] as? [String] == ["localhost", "[::1]"])
-            #expect(answer.data[3]["value"] as? String == "***")
-            #expect(answer.data[4]["value"] is NSNull)
-            #expect((answer.data[5]["value"] as? [String: Int]) == ["status": 200])
-            #expect(answer.data[6]["value"] as? String == "no JSON")
-            #expect(answer.json["nextCursor"] is NSNull)
+            let response = try await harness.send("GET", "/v1/config")
+            #expect(response.status == 200)
+            #expect(response.data.map { $0["key"] as? String }.count == 7)
+            #expect(response.data[0]["value"] as? String == "info")
+            #expect(response.data[0]["source"] as? String == "default")
+            #expect(response.data[1]["value"] as? Int == 4)
+            #expect(response.data[2]["value"] as? [String] == ["localhost", "[::1]"])
+            #expect(response.data[3]["value"] as? String == "***")
+            #expect(response.data[4]["value"] is NSNull)
+            #expect((response.data[5]["value"] as? [String: Int]) == ["status": 200])
+            #expect(response.data[6]["value"] as? String == "no JSON")
+            #expect(response.json["nextCursor"] is NSNull)
             #expect(try await harness.send("GET", "/v1/config?a=b").status == 400)
             #expect(try await harness.post("/v1/config").status == 405)
         }
@@ -50,12 +50,12 @@ struct ConfigurationRoutesTests {
                     restartKeys: ["proxy.listen"])
             }
         }) { harness in
-            let answer = try await harness.post("/v1/reload")
-            #expect(answer.status == 200)
-            #expect(Set(answer.json.keys) == ["at", "applied", "needsRestart", "errors"])
-            #expect(answer.json["applied"] as? [String] == ["log.level"])
-            #expect(answer.json["needsRestart"] as? [String] == ["proxy.listen"])
-            #expect(answer.json["errors"] as? [String] == [])
+            let response = try await harness.post("/v1/reload")
+            #expect(response.status == 200)
+            #expect(Set(response.json.keys) == ["at", "applied", "needsRestart", "errors"])
+            #expect(response.json["applied"] as? [String] == ["log.level"])
+            #expect(response.json["needsRestart"] as? [String] == ["proxy.listen"])
+            #expect(response.json["errors"] as? [String] == [])
             #expect(try await harness.send("POST", "/v1/reload").status == 200, "it needs no body")
             #expect(count.withLock { $0 } == 2)
             #expect(try await harness.send("GET", "/v1/reload").status == 405)
@@ -72,12 +72,12 @@ struct ConfigurationRoutesTests {
                     at: Timestamp(nanoseconds: 0), errors: ["routes.x: unknown key", "log.level: no level"])
             }
         }) { harness in
-            let answer = try await harness.post("/v1/reload")
-            #expect(answer.status == 422)
-            #expect(answer["Content-Type"] == "application/problem+json")
-            #expect(answer.json["type"] as? String == "urn:layover:problem:configuration")
-            #expect(answer.json["errors"] as? [String] == ["routes.x: unknown key", "log.level: no level"])
-            #expect((answer.json["detail"] as? String)?.contains("was not applied") == true)
+            let response = try await harness.post("/v1/reload")
+            #expect(response.status == 422)
+            #expect(response["Content-Type"] == "application/problem+json")
+            #expect(response.json["type"] as? String == "urn:layover:problem:configuration")
+            #expect(response.json["errors"] as? [String] == ["routes.x: unknown key", "log.level: no level"])
+            #expect((response.json["detail"] as? String)?.contains("was not applied") == true)
         }
     }
 

@@ -38,9 +38,9 @@ struct DashboardRoutesTests {
     @Test func everyFileIsServedWithItsTag() async throws {
         try await AdminHarness.with { harness in
             for (name, file) in DashboardFile.all {
-                let answer = try await harness.send("GET", "/dashboard/\(name)")
-                #expect(answer.status == 200 && answer["Content-Type"] == file.type && answer["Cache-Control"] == "no-cache")
-                let tag = try #require(answer["ETag"])
+                let response = try await harness.send("GET", "/dashboard/\(name)")
+                #expect(response.status == 200 && response["Content-Type"] == file.type && response["Cache-Control"] == "no-cache")
+                let tag = try #require(response["ETag"])
                 let again = try await harness.send("GET", "/dashboard/\(name)", fields: ["If-None-Match": tag])
                 #expect(again.status == 304 && again.text.isEmpty)
             }
@@ -69,8 +69,8 @@ struct DashboardRoutesTests {
             harness.park(2, url: "http://shop.example/a/2")
             harness.park(3, method: "POST", url: "http://other.example/b", host: "other.example")
             let query = text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-            let answer = try await harness.send("GET", "/dashboard/snapshot?q=\(query)")
-            #expect(answer.status == 200 && answer.data.count == count, "\(answer.text)")
+            let response = try await harness.send("GET", "/dashboard/snapshot?q=\(query)")
+            #expect(response.status == 200 && response.data.count == count, "\(response.text)")
         }
     }
 
@@ -78,8 +78,8 @@ struct DashboardRoutesTests {
     func wordsThatMeanNothingAreRefusedWithASentence(text: String) async throws {
         try await AdminHarness.with { harness in
             let query = text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-            let answer = try await harness.send("GET", "/dashboard/snapshot?q=\(query)")
-            #expect(answer.status == 400 && (answer.json["detail"] as? String)?.hasSuffix(".") == true)
+            let response = try await harness.send("GET", "/dashboard/snapshot?q=\(query)")
+            #expect(response.status == 400 && (response.json["detail"] as? String)?.hasSuffix(".") == true)
         }
     }
 
@@ -88,14 +88,14 @@ struct DashboardRoutesTests {
             harness.park(1)
             harness.park(2, url: "http://other.example/b", host: "other.example")
             let incident = try #require(try await harness.send("GET", "/v1/incidents").ids.first)
-            let answer = try await harness.send("GET", "/dashboard/snapshot?q=incident:\(incident)%20host:shop.example")
-            var filter = try #require(answer.json["filter"] as? [String: Any])
+            let response = try await harness.send("GET", "/dashboard/snapshot?q=incident:\(incident)%20host:shop.example")
+            var filter = try #require(response.json["filter"] as? [String: Any])
             #expect(filter["incident"] as? String == incident && filter["host"] as? String == "shop.example")
             // The clock of this test stands still, and what was parked in this instant is not before it.
             filter["parkedBefore"] = "2027-01-01T00:00:00Z"
             let body = try JSONSerialization.data(withJSONObject: ["filter": filter, "dryRun": true])
             let matched = try await harness.post("/v1/pending/hold", String(decoding: body, as: UTF8.self))
-            #expect(matched.status == 200 && matched.json["matched"] as? Int == answer.data.count, "\(matched.text)")
+            #expect(matched.status == 200 && matched.json["matched"] as? Int == response.data.count, "\(matched.text)")
         }
     }
 
@@ -128,10 +128,10 @@ struct DashboardRoutesTests {
         try await AdminHarness.with { harness in
             let fields: RequestFields = ["Accept": "text/plain", "Authorization": "Basic c2VjcmV0", "X-Session-Id": "s3"]
             let id = harness.park(1, url: "http://shop.example/a?key=s3", body: HeldBody(body: nil, fields: fields)).id
-            let answer = try await harness.send("GET", "/v1/pending/\(id)/request")
-            #expect(answer.status == 200 && answer.json["method"] as? String == "GET")
-            #expect(answer.json["url"] as? String == "http://shop.example/a?key=***")
-            let shown = (answer.json["fields"] as? [[String: String]] ?? []).map { "\($0["name"] ?? ""): \($0["value"] ?? "")" }
+            let response = try await harness.send("GET", "/v1/pending/\(id)/request")
+            #expect(response.status == 200 && response.json["method"] as? String == "GET")
+            #expect(response.json["url"] as? String == "http://shop.example/a?key=***")
+            let shown = (response.json["fields"] as? [[String: String]] ?? []).map { "\($0["name"] ?? ""): \($0["value"] ?? "")" }
             #expect(Set(shown) == ["Accept: text/plain", "Authorization: ***", "X-Session-Id: ***"])
             #expect(try await harness.send("GET", "/v1/pending/\(AdminHarness.id(9))/request").status == 404)
         }

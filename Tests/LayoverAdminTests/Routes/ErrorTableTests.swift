@@ -303,16 +303,16 @@ struct ErrorTableTests {
     func errorIsAProblemAndChangesNothing(row: Row) async throws {
         try await AdminHarness.with { harness in
             let exchange = harness.park(1).exchange
-            let answer = try await harness.send(
+            let response = try await harness.send(
                 row.method, row.path, host: row.host, fields: row.fields, body: row.body)
 
-            #expect(answer.status == row.status)
-            #expect(answer["Content-Type"] == "application/problem+json")
-            #expect(answer.json["type"] as? String == "urn:layover:problem:\(row.kind)")
-            #expect(answer.json["status"] as? Int == row.status)
-            #expect((answer.json["title"] as? String)?.isEmpty == false)
-            #expect((answer.json["detail"] as? String)?.isEmpty == false)
-            expectSafetyFields(answer)
+            #expect(response.status == row.status)
+            #expect(response["Content-Type"] == "application/problem+json")
+            #expect(response.json["type"] as? String == "urn:layover:problem:\(row.kind)")
+            #expect(response.json["status"] as? Int == row.status)
+            #expect((response.json["title"] as? String)?.isEmpty == false)
+            #expect((response.json["detail"] as? String)?.isEmpty == false)
+            expectSafetyFields(response)
             #expect(exchange.calls.isEmpty)
             #expect(await harness.engine.counts()[.waiting] == 1)
         }
@@ -323,10 +323,10 @@ struct ErrorTableTests {
             let id = harness.park(1).id
             #expect(try await harness.post("/v1/pending/\(id)/cancel").status == 200)
 
-            let answer = try await harness.post("/v1/pending/\(id)/retry")
+            let response = try await harness.post("/v1/pending/\(id)/retry")
 
-            #expect(answer.status == 409)
-            #expect(answer.json["type"] as? String == "urn:layover:problem:conflict")
+            #expect(response.status == 409)
+            #expect(response.json["type"] as? String == "urn:layover:problem:conflict")
         }
     }
 
@@ -359,10 +359,10 @@ struct ErrorTableTests {
         options.token = "secret"
         try await AdminHarness.with(options: options) { harness in
             let fields = authorization.map { ["Authorization": $0] } ?? [:]
-            let answer = try await harness.send("GET", "/v1/status", fields: fields)
+            let response = try await harness.send("GET", "/v1/status", fields: fields)
 
-            #expect(answer.status == status)
-            #expect((answer["WWW-Authenticate"] != nil) == (status == 401))
+            #expect(response.status == status)
+            #expect((response["WWW-Authenticate"] != nil) == (status == 401))
             #expect(try await harness.send("GET", "/livez").status == 200)
             #expect(try await harness.send("GET", "/readyz").status == 200)
             #expect(try await harness.send("GET", "/metrics").status == 401)
@@ -376,9 +376,9 @@ struct ErrorTableTests {
     ])
     func ownPagesAndProgramsAreAllowed(fields: [String: String]) async throws {
         try await AdminHarness.with { harness in
-            let answer = try await harness.send("GET", "/v1/status", host: "localhost:8081", fields: fields)
-            #expect(answer.status == 200)
-            expectSafetyFields(answer)
+            let response = try await harness.send("GET", "/v1/status", host: "localhost:8081", fields: fields)
+            #expect(response.status == 200)
+            expectSafetyFields(response)
         }
     }
 
@@ -391,9 +391,9 @@ struct ErrorTableTests {
 }
 
 /// The fields of every response, of errors too.
-func expectSafetyFields(_ answer: Answer) {
-    #expect(answer["X-Content-Type-Options"] == "nosniff")
-    #expect(answer["Cache-Control"] == "no-store")
-    #expect(answer["Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'")
-    #expect(answer.fields.allSatisfy { !$0.name.canonicalName.hasPrefix("access-control-") })
+func expectSafetyFields(_ response: Answer) {
+    #expect(response["X-Content-Type-Options"] == "nosniff")
+    #expect(response["Cache-Control"] == "no-store")
+    #expect(response["Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'")
+    #expect(response.fields.allSatisfy { !$0.name.canonicalName.hasPrefix("access-control-") })
 }

@@ -33,12 +33,12 @@ struct ExplainRoutesTests {
         try await AdminHarness.with { harness in
             let failed = Self.record(1, .arrival, .park(Self.parking)) { $0.failure = .terminated }
             let id = harness.park(1, failure: .terminated, parking: Self.parking, attempts: [failed]).id
-            let answer = try await harness.send("GET", "/v1/pending/\(id)/explain")
-            #expect(answer.status == 200)
-            #expect(Set(answer.json.keys) == ["id", "attempts", "droppedCount", "now"])
-            #expect(answer.json["id"] as? String == id.description)
-            #expect(answer.json["droppedCount"] as? Int == 0)
-            let attempts = answer.json["attempts"] as? [[String: Any]] ?? []
+            let response = try await harness.send("GET", "/v1/pending/\(id)/explain")
+            #expect(response.status == 200)
+            #expect(Set(response.json.keys) == ["id", "attempts", "droppedCount", "now"])
+            #expect(response.json["id"] as? String == id.description)
+            #expect(response.json["droppedCount"] as? Int == 0)
+            let attempts = response.json["attempts"] as? [[String: Any]] ?? []
             let attempt = try #require(attempts.first)
             #expect(attempts.count == 1)
             #expect(Set(attempt.keys) == Self.keys)
@@ -58,7 +58,7 @@ struct ExplainRoutesTests {
             #expect(attempt["verdict"] as? String == "park")
             #expect(attempt["rule"] as? String == "retryOn")
             #expect(attempt["text"] as? String == "Parked: retryOn lists the failure.")
-            let now = answer.json["now"] as? [String: Any] ?? [:]
+            let now = response.json["now"] as? [String: Any] ?? [:]
             #expect(Set(now.keys) == ["state", "waitingFor", "why", "until", "text", "key"])
             #expect(now["key"] as? String == "policies.default.delay")
         }
@@ -90,8 +90,8 @@ struct ExplainRoutesTests {
                 parking: .init(delay: .seconds(1), shutsGate: false, rule: .status),
                 attempts: [answered]
             ).id
-            let answer = try await harness.send("GET", "/v1/pending/\(id)/explain")
-            let attempt = try #require((answer.json["attempts"] as? [[String: Any]])?.first)
+            let response = try await harness.send("GET", "/v1/pending/\(id)/explain")
+            let attempt = try #require((response.json["attempts"] as? [[String: Any]])?.first)
             #expect(attempt["status"] as? Int == 503)
             #expect(attempt["evidence"] as? String == "answered")
             #expect(attempt["bytesSent"] as? Int == 99)
@@ -107,9 +107,9 @@ struct ExplainRoutesTests {
                 Self.record($0, .dueTime, .park(Self.parking)) { $0.failure = .refused }
             }
             let id = harness.park(1, attempts: records).id
-            let answer = try await harness.send("GET", "/v1/pending/\(id)/explain").json
-            #expect(answer["droppedCount"] as? Int == 10)
-            #expect((answer["attempts"] as? [Any])?.count == 50)
+            let response = try await harness.send("GET", "/v1/pending/\(id)/explain").json
+            #expect(response["droppedCount"] as? Int == 10)
+            #expect((response["attempts"] as? [Any])?.count == 50)
         }
     }
 
@@ -217,9 +217,9 @@ struct ExplainRoutesTests {
                         AttemptTally(AttemptCounts(all: 2), automaticLeft: nil, isBodyReplayable: true, records: [record]))))
             _ = try await harness.post("/v1/pending/\(cancelled)/cancel")
 
-            let answer = try await harness.send("GET", "/v1/pending/\(id)/explain")
-            #expect((answer.json["attempts"] as? [[String: Any]])?.last?["verdict"] as? String == "fail")
-            let now = answer.json["now"] as? [String: Any] ?? [:]
+            let response = try await harness.send("GET", "/v1/pending/\(id)/explain")
+            #expect((response.json["attempts"] as? [[String: Any]])?.last?["verdict"] as? String == "fail")
+            let now = response.json["now"] as? [String: Any] ?? [:]
             #expect(now["state"] as? String == "failed")
             #expect(now["until"] is NSNull)
             #expect(

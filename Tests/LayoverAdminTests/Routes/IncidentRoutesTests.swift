@@ -84,11 +84,11 @@ struct IncidentRoutesTests {
             #expect(incident["nextAttemptAt"] is NSNull)
 
             let id = try #require(incident["id"] as? String)
-            let answer = try await harness.post(
+            let response = try await harness.post(
                 "/v1/incidents/\(id)/retry", "{\"reason\":\"tunnel is over\"}")
-            #expect(answer.status == 200)
-            #expect(answer.json["id"] as? String == id)
-            #expect(answer.json["waiting"] as? Int == 1)
+            #expect(response.status == 200)
+            #expect(response.json["id"] as? String == id)
+            #expect(response.json["waiting"] as? Int == 1)
             #expect(exchange.calls == [.start(.admin)])
         }
     }
@@ -101,12 +101,12 @@ struct IncidentRoutesTests {
             let id = try #require(
                 incidents.first { $0["origin"] as? String == "http://shop.example" }?["id"] as? String)
 
-            let answer = try await harness.post("/v1/incidents/\(id)/cancel", "{\"reason\":\"enough\"}")
+            let response = try await harness.post("/v1/incidents/\(id)/cancel", "{\"reason\":\"enough\"}")
 
-            #expect(answer.status == 200)
-            #expect(Set(answer.json.keys) == Self.keys)
-            #expect(answer.json["waiting"] as? Int == 0)
-            #expect(answer.json["actions"] as? [String] == [])
+            #expect(response.status == 200)
+            #expect(Set(response.json.keys) == Self.keys)
+            #expect(response.json["waiting"] as? Int == 0)
+            #expect(response.json["actions"] as? [String] == [])
             for exchange in exchanges { #expect(exchange.calls == [.end(.cancelled(reason: "enough"))]) }
             #expect(other.calls.isEmpty)
             #expect(try await harness.send("GET", "/v1/incidents/\(id)").status == 404)

@@ -22,8 +22,8 @@ struct LoginRoutesTests {
     private static let viewer = ["Authorization": "Bearer l00k"]
     private static let page = ["Accept": "text/html", "Sec-Fetch-Site": "none"]
 
-    private func cookie(of answer: Answer) throws -> String {
-        let field = try #require(answer["Set-Cookie"])
+    private func cookie(of response: Answer) throws -> String {
+        let field = try #require(response["Set-Cookie"])
         #expect(field.contains("; HttpOnly; SameSite=Strict; Max-Age=43200"))
         return String(field.prefix { $0 != ";" })
     }
@@ -124,8 +124,8 @@ struct LoginRoutesTests {
         let clock = FixedClock()
         try await AdminHarness.with(options: Self.options, clock: clock) { harness in
             func link(_ fields: [String: String]) async throws -> String {
-                let answer = try await harness.post("/v1/login-links", fields: fields)
-                let url = try #require(answer.json["url"] as? String)
+                let response = try await harness.post("/v1/login-links", fields: fields)
+                let url = try #require(response.json["url"] as? String)
                 return String(url.dropFirst("http://localhost:8081".count))
             }
             #expect(try await harness.post("/v1/login-links").status == 401)
@@ -146,9 +146,9 @@ struct LoginRoutesTests {
     func loginNeverRedirectsToAnotherSite(place: String) async throws {
         try await AdminHarness.with(options: Self.options) { harness in
             let to = place.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-            let answer = try await harness.send(
+            let response = try await harness.send(
                 "POST", "/login", fields: ["Content-Type": "application/x-www-form-urlencoded"], body: "token=adm1n&to=\(to)")
-            #expect(answer.status == 303 && answer["Location"] == "/")
+            #expect(response.status == 303 && response["Location"] == "/")
         }
     }
 
@@ -171,8 +171,8 @@ struct LoginRoutesTests {
             ] {
                 var fields = Self.viewer
                 fields["Content-Type"] = "application/json"
-                let answer = try await harness.send(method, path, fields: fields, body: body)
-                #expect(answer.status == 403 && answer.json["kind"] as? String == "read_only", "\(method) \(path)")
+                let response = try await harness.send(method, path, fields: fields, body: body)
+                #expect(response.status == 403 && response.json["kind"] as? String == "read_only", "\(method) \(path)")
             }
             #expect(try await harness.send("GET", "/dashboard/snapshot", fields: Self.viewer).json["role"] as? String == "viewer")
             // With a token set, the one of the file opens nothing.

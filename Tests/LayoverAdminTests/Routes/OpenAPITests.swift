@@ -116,9 +116,9 @@ struct OpenAPITests {
     func bodiesAreAcceptedExactlyWhereDescribed(method: String, path: String, body: String, isAllowed: Bool) async throws {
         try await AdminHarness.with(sources: { $0.cache = { MemoryCache() } }) { harness in
             let id = harness.park(1).id
-            let answer = try await harness.send(
+            let response = try await harness.send(
                 method, path.replacing("{id}", with: id.description), fields: ["Content-Type": "application/json"], body: body)
-            #expect(answer.status == (isAllowed ? 200 : 400), "\(answer.text)")
+            #expect(response.status == (isAllowed ? 200 : 400), "\(response.text)")
         }
     }
 
@@ -137,8 +137,8 @@ struct OpenAPITests {
     @Test(arguments: paths)
     func parametersAreAcceptedExactlyWhereDescribed(path: String, isAllowed: Bool) async throws {
         try await AdminHarness.with(sources: { $0.cache = { MemoryCache() } }) { harness in
-            let answer = try await harness.send("GET", path)
-            #expect(answer.status == (isAllowed ? 200 : 400), "\(answer.text)")
+            let response = try await harness.send("GET", path)
+            #expect(response.status == (isAllowed ? 200 : 400), "\(response.text)")
         }
     }
 

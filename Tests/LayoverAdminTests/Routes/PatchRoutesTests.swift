@@ -42,18 +42,18 @@ struct PatchRoutesTests {
     @Test(arguments: ["1.5", "-1", "8", "1e30"])
     func priorityIsAWholeNumber(text: String) async throws {
         try await AdminHarness.with { harness in
-            let answer = try await patch(harness, harness.park(1).id, "{\"priority\":\(text)}")
-            #expect(answer.status == 400)
-            #expect(answer.json["detail"] as? String == "'priority' must be a whole number from 0 (first) to 7 (last).")
+            let response = try await patch(harness, harness.park(1).id, "{\"priority\":\(text)}")
+            #expect(response.status == 400)
+            #expect(response.json["detail"] as? String == "'priority' must be a whole number from 0 (first) to 7 (last).")
         }
     }
 
     @Test func deadlineInThePastEndsTheEntry() async throws {
         try await AdminHarness.with { harness in
             let (id, exchange) = harness.park(1)
-            let answer = try await patch(harness, id, "{\"expiresAt\":\"2025-12-31T23:59:59Z\"}")
-            #expect(answer.status == 200)
-            #expect(answer.json["state"] as? String == "expired")
+            let response = try await patch(harness, id, "{\"expiresAt\":\"2025-12-31T23:59:59Z\"}")
+            #expect(response.status == 200)
+            #expect(response.json["state"] as? String == "expired")
             #expect(exchange.calls == [.end(.expired)])
             let again = try await patch(harness, id, "{\"priority\":1}")
             #expect(again.status == 409)
@@ -65,10 +65,10 @@ struct PatchRoutesTests {
         try await AdminHarness.with { harness in
             let id = harness.park(1).id
             _ = try await harness.post("/v1/pending/\(id)/retry")
-            let answer = try await patch(harness, id, "{\"lane\":\"one\",\"priority\":1}")
-            #expect(answer.status == 409)
-            #expect(answer.json["type"] as? String == "urn:layover:problem:conflict")
-            #expect((answer.json["detail"] as? String)?.contains("lane") == true)
+            let response = try await patch(harness, id, "{\"lane\":\"one\",\"priority\":1}")
+            #expect(response.status == 409)
+            #expect(response.json["type"] as? String == "urn:layover:problem:conflict")
+            #expect((response.json["detail"] as? String)?.contains("lane") == true)
             #expect(await harness.engine.entry(id)?.priority == 3, "a refused change changes nothing")
             #expect(try await patch(harness, id, "{\"priority\":1}").status == 200)
         }

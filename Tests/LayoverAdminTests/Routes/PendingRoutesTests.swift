@@ -110,11 +110,11 @@ struct PendingRoutesTests {
     @Test func retryStartsAnAttemptAndReturnsTheEntry() async throws {
         try await AdminHarness.with { harness in
             let (id, exchange) = harness.park(1)
-            let answer = try await harness.post("/v1/pending/\(id)/retry", fields: ["If-Match": "\"1\""])
+            let response = try await harness.post("/v1/pending/\(id)/retry", fields: ["If-Match": "\"1\""])
 
-            #expect(answer.status == 200)
-            #expect(answer.json["state"] as? String == "attempting")
-            #expect(answer.json["actions"] as? [String] == ["cancel", "abort"])
+            #expect(response.status == 200)
+            #expect(response.json["state"] as? String == "attempting")
+            #expect(response.json["actions"] as? [String] == ["cancel", "abort"])
             #expect(exchange.calls == [.start(.admin)])
         }
     }
@@ -122,14 +122,14 @@ struct PendingRoutesTests {
     @Test func cancelEndsTheEntryAndKeepsItKnown() async throws {
         try await AdminHarness.with { harness in
             let (id, exchange) = harness.park(1)
-            let answer = try await harness.send(
+            let response = try await harness.send(
                 "POST", "/v1/pending/\(id)/cancel",
                 fields: ["Content-Type": "application/json; charset=utf-8"],
                 body: "{\"reason\":\"no longer needed\"}")
 
-            #expect(answer.json["state"] as? String == "cancelled")
-            #expect(answer.json["incident"] is NSNull, "what has ended waits in no outage")
-            #expect((answer.json["client"] as? [String: Any])?["connected"] as? Bool == false)
+            #expect(response.json["state"] as? String == "cancelled")
+            #expect(response.json["incident"] is NSNull, "what has ended waits in no outage")
+            #expect((response.json["client"] as? [String: Any])?["connected"] as? Bool == false)
             #expect(exchange.calls == [.end(.cancelled(reason: "no longer needed"))])
             #expect(
                 try await harness.send("GET", "/v1/pending/\(id)").json["state"] as? String == "cancelled")

@@ -44,9 +44,9 @@ struct ProcessRoutesTests {
         }) { harness in
             #expect(try await harness.send("GET", "/readyz").status == 200)
             #expect(try await harness.post("/v1/drain").status == 200)
-            let answer = try await harness.send("GET", "/readyz")
-            #expect(answer.status == 503)
-            #expect(answer.json["type"] as? String == "urn:layover:problem:draining")
+            let response = try await harness.send("GET", "/readyz")
+            #expect(response.status == 503)
+            #expect(response.json["type"] as? String == "urn:layover:problem:draining")
             #expect(try await harness.send("GET", "/livez").status == 200)
         }
     }
@@ -61,9 +61,9 @@ struct ProcessRoutesTests {
     @Test func headIsGetWithoutTheBody() async throws {
         try await AdminHarness.with { harness in
             for path in ["/livez", "/v1/status", "/v1/pending", "/v1/events"] {
-                let answer = try await harness.send("HEAD", path)
-                #expect(answer.status == 200)
-                #expect(answer.text == "")
+                let response = try await harness.send("HEAD", path)
+                #expect(response.status == 200)
+                #expect(response.text == "")
             }
         }
     }
@@ -95,9 +95,9 @@ struct ProcessRoutesTests {
                 (#"{"mode":"offline"}"#, "freeze"), (#"{"mode":"auto"}"#, nil),
             ]
             for order in orders {
-                let answer = try await harness.send(
+                let response = try await harness.send(
                     "PUT", "/v1/reachability", fields: ["Content-Type": "application/json"], body: order.body)
-                #expect(answer.status == 200 && answer.json["tunnels"] as? String == order.tunnels)
+                #expect(response.status == 200 && response.json["tunnels"] as? String == order.tunnels)
             }
         }
     }
@@ -108,8 +108,8 @@ struct ProcessRoutesTests {
     ])
     func tunnelsOfAnotherModeOrAnUnknownWordAreRefused(body: String) async throws {
         try await AdminHarness.with { harness in
-            let answer = try await harness.send("PUT", "/v1/reachability", fields: ["Content-Type": "application/json"], body: body)
-            #expect(answer.status == 400 && answer.json["kind"] as? String == "malformed_body")
+            let response = try await harness.send("PUT", "/v1/reachability", fields: ["Content-Type": "application/json"], body: body)
+            #expect(response.status == 400 && response.json["kind"] as? String == "malformed_body")
             #expect(try await harness.send("GET", "/v1/reachability").json["mode"] as? String == "auto")
         }
     }
@@ -133,16 +133,16 @@ struct ProcessRoutesTests {
         metrics[1].attemptCount.increment(by: 5)
         try await AdminHarness.with(sources: { $0.metrics = metrics }) { harness in
             harness.park(1)
-            let answer = try await harness.send("GET", "/metrics")
-            let lines = answer.text.split(separator: "\n").map(String.init)
+            let response = try await harness.send("GET", "/metrics")
+            let lines = response.text.split(separator: "\n").map(String.init)
 
-            #expect(answer["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8")
+            #expect(response["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8")
             #expect(
                 lines.allSatisfy {
                     $0.hasPrefix("# HELP layover_") || $0.hasPrefix("# TYPE layover_")
                         || $0.hasPrefix("layover_")
                 })
-            #expect(!answer.text.contains("config_last_reload"))
+            #expect(!response.text.contains("config_last_reload"))
             for line in [
                 "layover_answers_total{class=\"2xx\"} 2", "layover_attempts_total 5",
                 "layover_entries{state=\"waiting\"} 1", "layover_entries{state=\"undecided\"} 0",

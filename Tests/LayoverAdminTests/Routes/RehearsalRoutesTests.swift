@@ -40,8 +40,8 @@ struct RehearsalRoutesTests {
     ])
     func badOrderIsRefusedAndNothingBegins(body: String) async throws {
         try await AdminHarness.with { harness async throws in
-            let answer = try await harness.post("/v1/rehearsals", body)
-            #expect(answer.status == 400 && answer.json["kind"] as? String == "malformed_body", "\(answer.text)")
+            let response = try await harness.post("/v1/rehearsals", body)
+            #expect(response.status == 400 && response.json["kind"] as? String == "malformed_body", "\(response.text)")
             #expect(try await harness.send("GET", "/v1/rehearsals").ids.isEmpty)
         }
     }
@@ -62,8 +62,8 @@ struct RehearsalRoutesTests {
     func unknownRehearsalIsNotFound(id: String) async throws {
         try await AdminHarness.with { harness async throws in
             _ = try await harness.post("/v1/rehearsals", #"{"host":"a.example","fault":"hang"}"#)
-            let answer = try await harness.send("DELETE", "/v1/rehearsals/\(id)")
-            #expect(answer.status == 404 && answer.json["kind"] as? String == "unknown_rehearsal")
+            let response = try await harness.send("DELETE", "/v1/rehearsals/\(id)")
+            #expect(response.status == 404 && response.json["kind"] as? String == "unknown_rehearsal")
         }
     }
 

@@ -48,14 +48,14 @@ struct RequestBodyRoutesTests {
             let id = try await harness.accept(
                 1, fields: ["X-Empty": "", "Content-Type": "application/json", "content-encoding": "gzip"],
                 body: .inline(ByteBuffer(string: "{\"a\":1}")))
-            let answer = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
-            #expect(answer.status == 200)
-            #expect(answer.text == "{\"a\":1}")
-            #expect(answer["Content-Type"] == "application/json")
-            #expect(answer["Content-Encoding"] == "gzip")
-            #expect(answer["Content-Length"] == "7")
-            #expect(answer["Content-Disposition"] == "attachment")
-            expectSafetyFields(answer)
+            let response = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
+            #expect(response.status == 200)
+            #expect(response.text == "{\"a\":1}")
+            #expect(response["Content-Type"] == "application/json")
+            #expect(response["Content-Encoding"] == "gzip")
+            #expect(response["Content-Length"] == "7")
+            #expect(response["Content-Disposition"] == "attachment")
+            expectSafetyFields(response)
             #expect(
                 try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown).text
                     == "{\"a\":1}", "it can be read twice")
@@ -66,10 +66,10 @@ struct RequestBodyRoutesTests {
         try await with { harness, folder in
             let text = String((0..<1_000_000).map { Character(UnicodeScalar(UInt8(97 + $0 % 26))) })
             let id = try await harness.accept(1, body: try file(text, of: 1, in: folder))
-            let answer = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
-            #expect(answer.status == 200)
-            #expect(answer.text == text)
-            #expect(answer["Content-Type"] == "application/octet-stream")
+            let response = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
+            #expect(response.status == 200)
+            #expect(response.text == text)
+            #expect(response["Content-Type"] == "application/octet-stream")
         }
     }
 
@@ -79,9 +79,9 @@ struct RequestBodyRoutesTests {
             #expect(
                 try await harness.send("GET", "/v1/pending/\(none)/request-body", fields: Self.shown).status == 204)
             let empty = try await harness.accept(2, body: .inline(ByteBuffer()))
-            let answer = try await harness.send("GET", "/v1/pending/\(empty)/request-body", fields: Self.shown)
-            #expect(answer.status == 200)
-            #expect(answer.text.isEmpty)
+            let response = try await harness.send("GET", "/v1/pending/\(empty)/request-body", fields: Self.shown)
+            #expect(response.status == 200)
+            #expect(response.text.isEmpty)
         }
     }
 
@@ -90,10 +90,10 @@ struct RequestBodyRoutesTests {
         try await with { harness, _ in
             let id = try await harness.accept(1, body: .inline(ByteBuffer(string: "secret")))
             let fields = authorization.map { ["Authorization": $0] } ?? [:]
-            let answer = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: fields)
-            #expect(answer.status == 401)
-            #expect(answer["WWW-Authenticate"] != nil)
-            #expect(!answer.text.contains("secret"))
+            let response = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: fields)
+            #expect(response.status == 401)
+            #expect(response["WWW-Authenticate"] != nil)
+            #expect(!response.text.contains("secret"))
             #expect(
                 try await harness.send("GET", "/v1/pending/\(id)", fields: fields).status == 200,
                 "the rest needs none")
@@ -131,11 +131,11 @@ struct RequestBodyRoutesTests {
             ]
             let url = "http://shop.example/cart?client_assertion=\(token)&jws=\(token)"
             let id = harness.park(1, url: url, body: HeldBody(body: nil, fields: fields)).id
-            let answer = try await harness.send("GET", "/v1/pending/\(id)/request")
-            let shown = try #require(answer.json["fields"] as? [[String: String]])
+            let response = try await harness.send("GET", "/v1/pending/\(id)/request")
+            let shown = try #require(response.json["fields"] as? [[String: String]])
             #expect(shown.map { $0["value"] } == ["https://a.example/p?token=***&page=2", "***", "***", "*/*", "http://l/.layover/route/typo/~***"])
-            #expect(answer.json["url"] as? String == "http://shop.example/cart?client_assertion=***&jws=***")
-            #expect(!answer.text.contains("hush") && !answer.text.contains("eyJ"))
+            #expect(response.json["url"] as? String == "http://shop.example/cart?client_assertion=***&jws=***")
+            #expect(!response.text.contains("hush") && !response.text.contains("eyJ"))
         }
     }
 
@@ -147,13 +147,13 @@ struct RequestBodyRoutesTests {
             let path = "/v1/pending/\(id)/request-body"
             #expect(try await harness.send("GET", path, fields: Self.shown).text == "")
             _ = body.append(ByteBuffer(string: "one "))
-            let answer = try await harness.send("GET", path, fields: Self.shown)
-            #expect(answer.status == 200)
-            #expect(answer.text == "one ")
-            #expect(answer["Content-Type"] == "text/plain")
-            #expect(answer["Content-Length"] == "4")
-            #expect(answer["Authorization"] == nil)
-            expectSafetyFields(answer)
+            let response = try await harness.send("GET", path, fields: Self.shown)
+            #expect(response.status == 200)
+            #expect(response.text == "one ")
+            #expect(response["Content-Type"] == "text/plain")
+            #expect(response["Content-Length"] == "4")
+            #expect(response["Authorization"] == nil)
+            expectSafetyFields(response)
             let rest = String(repeating: "two ", count: 50_000)
             _ = body.append(ByteBuffer(string: rest))
             body.finish()
@@ -167,8 +167,8 @@ struct RequestBodyRoutesTests {
     @Test func heldRequestWithoutABodyHasNoContent() async throws {
         try await with { harness, _ in
             let id = harness.park(1, body: HeldBody(body: nil, fields: [:])).id
-            let answer = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
-            #expect(answer.status == 204)
+            let response = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
+            #expect(response.status == 204)
         }
     }
 
@@ -179,18 +179,18 @@ struct RequestBodyRoutesTests {
             let reader = body.makeReader {}
             withUnsafeTemporaryAllocation(byteCount: 2, alignment: 1) { #expect(reader.read(into: $0) == .bytes(2)) }
             let id = harness.park(1, body: HeldBody(body: body, fields: [:])).id
-            let answer = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
-            #expect(answer.status == 410)
-            #expect(answer.json["type"] as? String == "urn:layover:problem:body_not_kept")
+            let response = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
+            #expect(response.status == 410)
+            #expect(response.json["type"] as? String == "urn:layover:problem:body_not_kept")
         }
     }
 
     @Test func bodyWithoutAnExchangeIsOnItsWay() async throws {
         try await with { harness, _ in
             let id = harness.park(1).id
-            let answer = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
-            #expect(answer.status == 409)
-            #expect(answer.json["type"] as? String == "urn:layover:problem:body_on_its_way")
+            let response = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
+            #expect(response.status == 409)
+            #expect(response.json["type"] as? String == "urn:layover:problem:body_on_its_way")
         }
     }
 

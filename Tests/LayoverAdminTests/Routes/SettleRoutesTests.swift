@@ -12,15 +12,15 @@ struct SettleRoutesTests {
     @Test func settledEntryNamesThePersonWhoSettledIt() async throws {
         try await AdminHarness.with { harness async throws in
             let (id, exchange) = harness.parkUndecided(1)
-            let answer = try await harness.post("/v1/pending/\(id)/settle", Self.body)
-            #expect(answer.status == 200)
-            #expect(answer.json["state"] as? String == "delivered")
-            #expect(answer.json["response"] == nil, "a person's word is no response")
-            let settled = answer.json["settledBy"] as? [String: Any] ?? [:]
+            let response = try await harness.post("/v1/pending/\(id)/settle", Self.body)
+            #expect(response.status == 200)
+            #expect(response.json["state"] as? String == "delivered")
+            #expect(response.json["response"] == nil, "a person's word is no response")
+            let settled = response.json["settledBy"] as? [String: Any] ?? [:]
             #expect(Set(settled.keys) == ["who", "from", "at", "status", "note"])
             #expect(settled["who"] as? String == "loopback" && settled["status"] as? Int == 201)
             #expect(settled["note"] as? String == "in the books")
-            #expect((answer.json["lastCommand"] as? [String: Any])?["reason"] as? String == "asked the shop")
+            #expect((response.json["lastCommand"] as? [String: Any])?["reason"] as? String == "asked the shop")
             #expect(exchange.calls == [.end(.settled(note: "in the books"))])
             let now = try await harness.send("GET", "/v1/pending/\(id)/explain").json["now"] as? [String: Any]
             #expect(
@@ -54,9 +54,9 @@ struct SettleRoutesTests {
             try await harness.engine.restore(from: store, bootID: "", routes: RouteTable())
             let id = try await harness.accept(1)
             _ = try await harness.post("/v1/pending/\(id)/settle", Self.body)
-            let answer = try await harness.send("GET", "/v1/pending/\(id)/response", fields: ["Authorization": "Bearer key"])
-            #expect(answer.status == 410)
-            #expect(answer.json["type"] as? String == "urn:layover:problem:settled")
+            let response = try await harness.send("GET", "/v1/pending/\(id)/response", fields: ["Authorization": "Bearer key"])
+            #expect(response.status == 410)
+            #expect(response.json["type"] as? String == "urn:layover:problem:settled")
         }
     }
 }

@@ -119,9 +119,9 @@ struct TicketRoutesTests {
             #expect((explained["now"] as? [String: Any])?["state"] as? String == "cancelled")
 
             for command in ["retry", "cancel", "hold"] {
-                let answer = try await harness.post("/v1/pending/\(ids[0])/\(command)")
-                #expect(answer.status == 409, "\(command)")
-                #expect((answer.json["detail"] as? String)?.contains("cancelled") == true)
+                let response = try await harness.post("/v1/pending/\(ids[0])/\(command)")
+                #expect(response.status == 409, "\(command)")
+                #expect((response.json["detail"] as? String)?.contains("cancelled") == true)
             }
             let (known, unknown) = (ids[0].description, AdminHarness.id(99).description)
             let many = try await harness.post("/v1/pending/retry", "{\"ids\":[\"\(known)\",\"\(unknown)\"]}")
@@ -139,9 +139,9 @@ struct TicketRoutesTests {
         let store = MemoryStore(on: MemoryDisk())
         try await AdminHarness.with(store: store) { harness in
             await store.close()
-            let answer = try await harness.send("GET", "/v1/pending/\(AdminHarness.id(99))")
-            #expect(answer.status == 503)
-            #expect(answer.json["type"] as? String == "urn:layover:problem:store")
+            let response = try await harness.send("GET", "/v1/pending/\(AdminHarness.id(99))")
+            #expect(response.status == 503)
+            #expect(response.json["type"] as? String == "urn:layover:problem:store")
         }
     }
 

@@ -177,10 +177,10 @@ struct TicketSecretTests {
         record.state = .delivered
         record.ticket.status = 201
         record.endedAt = record.createdAt
-        let answer = StoredResponse(
+        let response = StoredResponse(
             status: 201, fields: ByteBuffer(string: "Content-Type: text/plain\r\nSet-Cookie: a=b\r\n"),
             body: .inline(ByteBuffer(string: "made")))
-        _ = try await store.commit([.delivered(record, answer)])
+        _ = try await store.commit([.delivered(record, response)])
         try await with(store: store) { harness in
             let path = "/v1/pending/\(Self.turned(record.id))"
             #expect(try await harness.send("GET", path + "/response").status == 401)

@@ -18,10 +18,10 @@ struct UnsavedRoutesTests {
     @Test(arguments: ["cancel", "hold"])
     func commandIsA507UntilItIsOnDisk(command: String) async throws {
         try await withFullDisk { harness, id in
-            let answer = try await harness.post("/v1/pending/\(id)/\(command)")
-            #expect(answer.status == 507)
-            #expect(answer.json["kind"] as? String == "store")
-            let detail = answer.json["detail"] as? String
+            let response = try await harness.post("/v1/pending/\(id)/\(command)")
+            #expect(response.status == 507)
+            #expect(response.json["kind"] as? String == "store")
+            let detail = response.json["detail"] as? String
             #expect(detail?.hasPrefix("The change is applied but not yet saved to disk") == true)
             #expect(detail?.hasSuffix("The disk of the store is full.") == true)
             #expect(try await harness.send("GET", "/v1/pending/\(id)").status == 200)
@@ -30,20 +30,20 @@ struct UnsavedRoutesTests {
 
     @Test func changeIsA507UntilItIsOnDisk() async throws {
         try await withFullDisk { harness, id in
-            let answer = try await harness.send(
+            let response = try await harness.send(
                 "PATCH", "/v1/pending/\(id)", fields: ["Content-Type": "application/json"],
                 body: "{\"expiresAt\":\"2026-03-01T00:00:00Z\"}")
-            #expect(answer.status == 507)
+            #expect(response.status == 507)
         }
     }
 
     @Test func namedEntriesHaveTheirOwnStatus() async throws {
         try await withFullDisk { harness, id in
             let held = harness.park(9).id
-            let answer = try await harness.post("/v1/pending/cancel", "{\"ids\":[\"\(id)\",\"\(held)\"]}")
-            #expect(answer.status == 200)
-            #expect(answer.json["done"] as? Int == 1)
-            let results = answer.json["results"] as? [[String: Any]] ?? []
+            let response = try await harness.post("/v1/pending/cancel", "{\"ids\":[\"\(id)\",\"\(held)\"]}")
+            #expect(response.status == 200)
+            #expect(response.json["done"] as? Int == 1)
+            let results = response.json["results"] as? [[String: Any]] ?? []
             #expect(results.compactMap { $0["status"] as? Int } == [507, 200])
         }
     }
@@ -51,9 +51,9 @@ struct UnsavedRoutesTests {
     @Test func bulkCommandIsA507ThatCountsUnsavedEntries() async throws {
         try await withFullDisk { harness, id in
             harness.park(9)
-            let answer = try await harness.post("/v1/pending/cancel", "{\"all\":true}")
-            #expect(answer.status == 507)
-            #expect((answer.json["detail"] as? String)?.hasPrefix("1 of 2: The change is applied but not yet saved to disk") == true)
+            let response = try await harness.post("/v1/pending/cancel", "{\"all\":true}")
+            #expect(response.status == 507)
+            #expect((response.json["detail"] as? String)?.hasPrefix("1 of 2: The change is applied but not yet saved to disk") == true)
         }
     }
 }

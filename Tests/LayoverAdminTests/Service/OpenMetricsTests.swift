@@ -11,22 +11,22 @@ struct OpenMetricsTests {
 
     @Test func countersAreDescribedWithoutTheirSuffixAndTheTextHasAnEnd() async throws {
         try await AdminHarness.with(store: MemoryStore(on: MemoryDisk())) { harness in
-            let answer = try await harness.send("GET", "/metrics", fields: Self.asked)
-            #expect(answer["Content-Type"] == "application/openmetrics-text; version=1.0.0; charset=utf-8")
-            #expect(answer.text.hasSuffix("\n# EOF\n"))
-            #expect(answer.text.contains("# TYPE layover_requests counter\n") && answer.text.contains("\nlayover_requests_total 0\n"))
-            let lines = answer.text.split(separator: "\n").map(String.init)
+            let response = try await harness.send("GET", "/metrics", fields: Self.asked)
+            #expect(response["Content-Type"] == "application/openmetrics-text; version=1.0.0; charset=utf-8")
+            #expect(response.text.hasSuffix("\n# EOF\n"))
+            #expect(response.text.contains("# TYPE layover_requests counter\n") && response.text.contains("\nlayover_requests_total 0\n"))
+            let lines = response.text.split(separator: "\n").map(String.init)
             let counters = lines.filter { $0.hasPrefix("# TYPE ") && $0.hasSuffix(" counter") }.compactMap { $0.split(separator: " ").dropFirst(2).first }
             #expect(counters.count > 10 && counters.allSatisfy { !$0.hasSuffix("_total") })
-            for counter in counters { #expect(!answer.text.contains("\n\(counter) "), "\(counter) has a sample without _total") }
+            for counter in counters { #expect(!response.text.contains("\n\(counter) "), "\(counter) has a sample without _total") }
         }
     }
 
     @Test func otherCallersGetTheFormatOfPrometheus() async throws {
         try await AdminHarness.with { harness in
-            let answer = try await harness.send("GET", "/metrics", fields: ["Accept": "text/plain"])
-            #expect(answer["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8")
-            #expect(answer.text.contains("# TYPE layover_requests_total counter\n") && !answer.text.contains("# EOF"))
+            let response = try await harness.send("GET", "/metrics", fields: ["Accept": "text/plain"])
+            #expect(response["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8")
+            #expect(response.text.contains("# TYPE layover_requests_total counter\n") && !response.text.contains("# EOF"))
         }
     }
 }

@@ -11,15 +11,15 @@ struct KeepingTests {
     @Test func keptResponseComesBackUnchanged() async throws {
         let bench = try CacheBench()
         await bench.store(.to(), 200, ["X-A: 1", "Cache-Control: max-age=30", "Set-Cookie: s=1"], body: "hello")
-        let answer = try #require(await bench.found())
-        #expect(answer.head.status == 200)
-        #expect(answer.head.framing == .length(5))
-        #expect(answer.head.text("x-a") == "1")
-        #expect(answer.head.text("age") == "10")
-        #expect(answer.head.text("set-cookie") == nil)
-        #expect((answer.age, answer.freshFor, answer.isStale) == (10, 20, false))
-        #expect(answer.cacheStatus(identity: "layover") == "layover; hit; ttl=20")
-        #expect(await answer.body?.text() == "hello")
+        let response = try #require(await bench.found())
+        #expect(response.head.status == 200)
+        #expect(response.head.framing == .length(5))
+        #expect(response.head.text("x-a") == "1")
+        #expect(response.head.text("age") == "10")
+        #expect(response.head.text("set-cookie") == nil)
+        #expect((response.age, response.freshFor, response.isStale) == (10, 20, false))
+        #expect(response.cacheStatus(identity: "layover") == "layover; hit; ttl=20")
+        #expect(await response.body?.text() == "hello")
         let stale = try #require(await bench.found(at: newYear + 100))
         #expect(stale.cacheStatus(identity: "layover") == "layover; hit; ttl=-70; detail=stale-if-error")
         #expect(try await bench.isConsistent())
@@ -103,10 +103,10 @@ struct KeepingTests {
     @Test func headIsServedFromGet() async throws {
         let bench = try CacheBench()
         await bench.store(body: "hello")
-        let answer = try #require(await bench.found(.to(method: "HEAD")))
-        #expect(answer.body == nil)
-        #expect(answer.head.framing == .none)
-        #expect(answer.head.text("content-length") == "5")
+        let response = try #require(await bench.found(.to(method: "HEAD")))
+        #expect(response.body == nil)
+        #expect(response.head.framing == .none)
+        #expect(response.head.text("content-length") == "5")
     }
 
     @Test func responseToHeadIsUsedForHeadOnly() async throws {
@@ -122,10 +122,10 @@ struct KeepingTests {
     @Test func matchingPreconditionGetsA304() async throws {
         let bench = try CacheBench()
         await bench.store(.to(), 200, ["ETag: \"v\""])
-        let answer = try #require(await bench.found(.to("/a", ["If-None-Match: \"v\""])))
-        #expect(answer.head.status == 304)
-        #expect(answer.body == nil)
-        #expect(answer.head.text("etag") == "\"v\"")
+        let response = try #require(await bench.found(.to("/a", ["If-None-Match: \"v\""])))
+        #expect(response.head.status == 304)
+        #expect(response.body == nil)
+        #expect(response.head.text("etag") == "\"v\"")
         #expect(await bench.body(.to("/a", ["If-None-Match: \"w\""])) == "hello")
         #expect(await bench.miss(.to("/a", ["If-Match: \"v\""])) == .notCacheable)
     }
@@ -133,17 +133,17 @@ struct KeepingTests {
     @Test func rangeRequestGetsTheWholeResponse() async throws {
         let bench = try CacheBench()
         await bench.store()
-        let answer = try #require(await bench.found(.to("/a", ["Range: bytes=0-1", "If-Range: \"v\""])))
-        #expect(answer.head.status == 200)
-        #expect(await answer.body?.text() == "hello")
+        let response = try #require(await bench.found(.to("/a", ["Range: bytes=0-1", "If-Range: \"v\""])))
+        #expect(response.head.status == 200)
+        #expect(await response.body?.text() == "hello")
     }
 
     @Test func noContentIsKept() async throws {
         let bench = try CacheBench()
         await bench.store(.to(), 204, body: "")
-        let answer = try #require(await bench.found())
-        #expect(answer.head.status == 204)
-        #expect(answer.body == nil)
+        let response = try #require(await bench.found())
+        #expect(response.head.status == 204)
+        #expect(response.body == nil)
     }
 
     // MARK: What is given when

@@ -103,11 +103,11 @@ struct OutdatingTests {
         let head = ResponseHead.made(304, ["ETag: \"v\"", "Cache-Control: max-age=90", "X-B: 2"])
         #expect(bench.cache.answered(head, to: .to("/a", ["If-None-Match: \"v\""]), at: .at(newYear + 1000)) == nil)
         await bench.cache.threads.waitUntilIdle()
-        let answer = try #require(await bench.found(at: newYear + 1010))
-        #expect((answer.age, answer.freshFor) == (10, 80))
-        #expect(answer.head.text("x-a") == "1")
-        #expect(answer.head.text("x-b") == "2")
-        #expect(await answer.body?.text() == "hello")
+        let response = try #require(await bench.found(at: newYear + 1010))
+        #expect((response.age, response.freshFor) == (10, 80))
+        #expect(response.head.text("x-a") == "1")
+        #expect(response.head.text("x-b") == "2")
+        #expect(await response.body?.text() == "hello")
         #expect(try await bench.isConsistent())
     }
 

@@ -23,13 +23,13 @@ struct FreshnessTests {
         ([], 0),
     ])
     func lifetime(fields: [String], expected: Int) {
-        let answer = ResponseFacts.made(200, [Self.date] + fields)
-        #expect(Freshness.lifetime(of: answer, answeredAt: newYear + 7) == expected)
+        let response = ResponseFacts.made(200, [Self.date] + fields)
+        #expect(Freshness.lifetime(of: response, answeredAt: newYear + 7) == expected)
     }
 
     @Test func withoutADateTheArrivalCounts() {
-        let answer = ResponseFacts.made(200, ["Expires: Thu, 01 Jan 2026 01:00:00 GMT"])
-        #expect(Freshness.lifetime(of: answer, answeredAt: newYear + 600) == 3000)
+        let response = ResponseFacts.made(200, ["Expires: Thu, 01 Jan 2026 01:00:00 GMT"])
+        #expect(Freshness.lifetime(of: response, answeredAt: newYear + 600) == 3000)
     }
 
     @Test func aTemporaryRedirectHasNoHeuristic() {
@@ -51,8 +51,8 @@ struct FreshnessTests {
     }
 
     @Test func hugeAgeIsLimited() {
-        let answer = ResponseFacts.made(200, ["Age: 99999999999999999999999"])
-        #expect(Freshness.initialAge(of: answer, at: .at(newYear)) == 1 << 31)
+        let response = ResponseFacts.made(200, ["Age: 99999999999999999999999"])
+        #expect(Freshness.initialAge(of: response, at: .at(newYear)) == 1 << 31)
     }
 
     @Test func clockSetBackDoesNotReduceTheAge() {

@@ -65,8 +65,8 @@ final class CacheBench: Sendable {
     func found(
         _ request: CacheRequest = .to(), _ occasion: CacheOccasion = .unreachable, at now: Int = newYear + 10
     ) async -> CachedResponse? {
-        guard case .found(let answer) = await lookup(request, occasion, at: now) else { return nil }
-        return answer
+        guard case .found(let response) = await lookup(request, occasion, at: now) else { return nil }
+        return response
     }
 
     func miss(

@@ -43,8 +43,8 @@ struct AdminClientTests {
                 _ = try await admin.client().send(AdminCall("/v1/status"))
             }
             #expect(failure?.code == .refused)
-            let answer = try await admin.client(token: "secret").send(AdminCall("/v1/status"))
-            #expect(answer.status == 200)
+            let response = try await admin.client(token: "secret").send(AdminCall("/v1/status"))
+            #expect(response.status == 200)
         }
     }
 

@@ -19,11 +19,11 @@ struct CacheCommandTests {
                 try await run(["cache", "list"] + arguments + ["--admin-url", admin.url])
             }
             let client = try admin.client()
-            let (answers, usage) = try await ListCache.all(of: client, host: nil)
-            #expect(answers.count == 1001)
-            #expect(Set(answers.map(\.storedAt)).count == 1001)
+            let (responses, usage) = try await ListCache.all(of: client, host: nil)
+            #expect(responses.count == 1001)
+            #expect(Set(responses.map(\.storedAt)).count == 1001)
             #expect(usage.entries == 1001)
-            let none = try await ListCache.all(of: client, host: "nowhere.example").answers
+            let none = try await ListCache.all(of: client, host: "nowhere.example").responses
             #expect(none.isEmpty)
         }
     }
@@ -66,9 +66,9 @@ struct CacheCommandTests {
             MemoryCache.facts(1, method: "HEAD", freshUntil: 1_767_268_801), MemoryCache.facts(2, target: "/a?key=x"),
         ])
         try await Self.with(cache) { admin in
-            let (answers, usage) = try await ListCache.all(of: try admin.client(), host: nil)
+            let (responses, usage) = try await ListCache.all(of: try admin.client(), host: nil)
             let now = Date(timeIntervalSince1970: 1_767_269_102)
-            let lines = CacheTable(answers: answers, usage: usage, now: now).lines(.plain)
+            let lines = CacheTable(responses: responses, usage: usage, now: now).lines(.plain)
             #expect(
                 lines == [
                     "METHOD  URL                            STATUS  BYTES  STORED  FRESH FOR  USED  FOR        TYPE",
@@ -77,11 +77,11 @@ struct CacheCommandTests {
                     "total: 2/1000 responses, 200/1048576 bytes",
                 ])
             #expect(
-                CacheTable(answers: [], usage: usage, now: now).lines(.plain) == [
+                CacheTable(responses: [], usage: usage, now: now).lines(.plain) == [
                     "no cached responses", "total: 2/1000 responses, 200/1048576 bytes",
                 ])
-            #expect(try Terminal.json(answers[0]).hasPrefix("{\"bytes\":100,\"contentType\":\"text/plain\","))
-            #expect(try Terminal.json(answers[1]).contains("\"contentType\":null"))
+            #expect(try Terminal.json(responses[0]).hasPrefix("{\"bytes\":100,\"contentType\":\"text/plain\","))
+            #expect(try Terminal.json(responses[1]).contains("\"contentType\":null"))
         }
     }
 

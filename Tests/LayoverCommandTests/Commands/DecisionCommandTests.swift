@@ -113,8 +113,8 @@ struct DecisionCommandTests {
     @Test func explainIsATimeline() async throws {
         try await LiveAdmin.with { admin in
             let id = admin.parkUndecided(0xa)
-            let answer = try await admin.client().send(AdminCall("/v1/pending/\(id)/explain"))
-            let lines = Timeline(document: try answer.decoded(ExplainDocument.self)).lines
+            let response = try await admin.client().send(AdminCall("/v1/pending/\(id)/explain"))
+            let lines = Timeline(document: try response.decoded(ExplainDocument.self)).lines
             #expect(lines.count == 6)
             #expect(lines[0] == id.description)
             #expect(lines[1].hasPrefix("1     20"))

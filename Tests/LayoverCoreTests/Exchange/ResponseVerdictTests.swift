@@ -12,7 +12,7 @@ struct AnswerVerdictTests {
 
     /// The verdict after so many automatic attempts.
     private func verdict(
-        _ answer: ResponseSummary, sending request: RequestSummary = get, after attempts: Int = 1,
+        _ response: ResponseSummary, sending request: RequestSummary = get, after attempts: Int = 1,
         trigger: AttemptTrigger = .dueTime, change: (inout Policy) -> Void = { _ in }
     ) -> Verdict {
         var policy = Policy.fixture { $0.retryOn = [.connectivity, .status(429), .status(503)] }
@@ -22,7 +22,7 @@ struct AnswerVerdictTests {
             _ = exchange.attemptStarted(trigger: number == 0 ? .arrival : trigger)
         }
         var generator = SeededGenerator(seed: 1)
-        return exchange.verdict(on: answer, sending: request, using: &generator)
+        return exchange.verdict(on: response, sending: request, using: &generator)
     }
 
     private func wait(_ duration: Duration, _ retryAfter: Duration? = nil) -> Verdict {
@@ -75,8 +75,8 @@ struct AnswerVerdictTests {
         (.seconds(7), 4, 8), (.seconds(3600), 1, 3600),
     ])
     func nextAttemptWaitsForTheLongerOfDelayAndRetryAfter(retryAfter: Duration, attempts: Int, seconds: Int) {
-        let answer = ResponseSummary(status: 429, retryAfter: retryAfter)
-        #expect(verdict(answer, after: attempts) == wait(.seconds(seconds), retryAfter))
+        let response = ResponseSummary(status: 429, retryAfter: retryAfter)
+        #expect(verdict(response, after: attempts) == wait(.seconds(seconds), retryAfter))
     }
 
     @Test func aRetryAfterAboveTheLimitIsDeliveredAsItIs() {

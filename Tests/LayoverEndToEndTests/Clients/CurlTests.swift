@@ -69,8 +69,8 @@ extension EndToEnd {
 
             #expect(listing.data.map(\.method) == ["CONNECT"])
             #expect(listing.data.map(\.url) == ["localhost:\(scene.port.number)"])
-            let answer = try await scene.layover.call("POST", "/v1/pending/\(listing.data[0].id)/cancel")
-            #expect(answer.status == 200)
+            let response = try await scene.layover.call("POST", "/v1/pending/\(listing.data[0].id)/cancel")
+            #expect(response.status == 200)
             // curl's code 56: the proxy refused the CONNECT.
             #expect(await waiting.result().status == 56)
         }

@@ -11,13 +11,13 @@ extension EndToEnd {
             let scene = try await Scene(configuration(authority.certificate))
             var origin = timing == .already ? try await scene.startOrigin(authority.identity) : nil
             let request = "GET \(scene.secureURL("/echo")) HTTP/1.1\r\nHost: localhost:\(scene.port.number)\r\nConnection: close\r\n\r\n"
-            async let answer = scene.layover.exchange(request)
+            async let response = scene.layover.exchange(request)
             if origin == nil {
                 try await scene.layover.waitForPending { !$0.data.isEmpty }
                 origin = try await scene.startOrigin(authority.identity)
             }
 
-            #expect(try await answer.status == 200)
+            #expect(try await response.status == 200)
             #expect(origin?.records.map(\.target) == ["/echo"])
         }
 
@@ -44,11 +44,11 @@ extension EndToEnd {
             let scene = try await Scene()
             let authority = try await TestAuthority(in: scene.root)
             let origin = try await scene.startOrigin(authority.identity)
-            let answer = try await scene.layover.exchange(
+            let response = try await scene.layover.exchange(
                 "GET \(scene.secureURL("/echo")) HTTP/1.1\r\nHost: localhost:\(scene.port.number)\r\nConnection: close\r\n\r\n")
 
-            #expect(answer.status == 502)
-            #expect(answer.field("Proxy-Status")?.contains("tls_certificate_error") == true, "\(answer.head)")
+            #expect(response.status == 502)
+            #expect(response.field("Proxy-Status")?.contains("tls_certificate_error") == true, "\(response.head)")
             #expect(origin.records.isEmpty)
             let pending = try await scene.layover.waitForPending { _ in true }
             #expect(pending.data.isEmpty)

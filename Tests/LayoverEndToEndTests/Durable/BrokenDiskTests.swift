@@ -25,9 +25,9 @@ extension EndToEnd {
             var tickets = [try await scene.accept("before"), try await scene.accept("before-big", bodyByteCount: 200_000)]
             var unknown: String?
             try await withFault(calls, error, scene) {
-                let answer = try await scene.send("during", "Prefer: respond-async, wait=0")
-                #expect(answer.status == 507, "\(answer.text)")
-                unknown = answer.text.firstMatch(of: /"entry":"([0-9a-f]{32})"/).map { String($0.1) }
+                let response = try await scene.send("during", "Prefer: respond-async, wait=0")
+                #expect(response.status == 507, "\(response.text)")
+                unknown = response.text.firstMatch(of: /"entry":"([0-9a-f]{32})"/).map { String($0.1) }
                 let big = try await scene.send("during-big", "Prefer: respond-async, wait=0", bodyByteCount: 200_000)
                 #expect(big.status == 507, "\(big.text)")
                 #expect(try await scene.layover.call("GET", "/livez").status == 200)
@@ -46,11 +46,11 @@ extension EndToEnd {
             let ticket = try #require(ticket, "the problem names the entry")
             await scene.layover.kill()
             let again = try await scene.restarted()
-            let answer = try await again.layover.exchange(
+            let response = try await again.layover.exchange(
                 "GET /.layover/tickets/\(ticket) HTTP/1.1\r\nHost: 127.0.0.1:\(again.layover.proxyPort)\r\nPrefer: wait=20\r\nConnection: close\r\n\r\n")
             let arrivals = try origin.arrivals(of: id)
-            print("the request of an unknown commit: ticket \(answer.status), arrivals \(arrivals)")
-            #expect(answer.status == 200 && arrivals == 1 || answer.status == 404 && arrivals == 0, "\(answer.text)")
+            print("the request of an unknown commit: ticket \(response.status), arrivals \(arrivals)")
+            #expect(response.status == 200 && arrivals == 1 || response.status == 404 && arrivals == 0, "\(response.text)")
         }
 
         @Test func ticketIsNotSentIfItsStartCannotBeRecorded() async throws {

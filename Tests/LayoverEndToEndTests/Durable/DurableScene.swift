@@ -57,9 +57,9 @@ struct DurableScene {
 
     /// Sends one that must be accepted, and gives its ticket.
     func accept(_ id: String, bodyByteCount: Int = 100) async throws -> String {
-        let answer = try await send(id, "Prefer: respond-async, wait=0", bodyByteCount: bodyByteCount)
-        guard answer.status == 202, let ticket = answer.ticket else {
-            throw ProcessError("\(id): \(answer.status) \(answer.text)")
+        let response = try await send(id, "Prefer: respond-async, wait=0", bodyByteCount: bodyByteCount)
+        guard response.status == 202, let ticket = response.ticket else {
+            throw ProcessError("\(id): \(response.status) \(response.text)")
         }
         return ticket
     }

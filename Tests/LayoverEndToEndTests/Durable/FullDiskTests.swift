@@ -85,11 +85,11 @@ extension EndToEnd {
             let disk = try SmallDisk(byteCount: 4 << 20)
             let scene = try await DurableScene(storeIn: disk.path)
             try disk.fill()
-            async let answer = scene.send("waiting", "Prefer: respond-async, wait=1")
+            async let response = scene.send("waiting", "Prefer: respond-async, wait=1")
             #expect(try await scene.send("refused", "Prefer: respond-async, wait=0").status == 507)
             try await scene.layover.waitForPending { $0.data.contains { $0.url.hasSuffix("/waiting") } }
             try disk.empty()
-            let accepted = try await answer
+            let accepted = try await response
             #expect(accepted.status == 202, "\(accepted.text)")
             let origin = try await scene.startOrigin()
             try await scene.expectDelivery(of: [try #require(accepted.ticket)])

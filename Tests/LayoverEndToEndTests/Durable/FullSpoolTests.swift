@@ -28,9 +28,9 @@ extension EndToEnd {
             let request = DurableRequest(
                 id: id, port: scene.port.number, method: method, fields: fields, bodyByteCount: bodyByteCount)
             let layover = scene.layover
-            let answer = Task { try await layover.exchange(request.text) }
+            let response = Task { try await layover.exchange(request.text) }
             try await wait(for: id, in: scene) { $0.attempts > 2 && $0.bodyReplayable == replayable }
-            return answer
+            return response
         }
 
         private func wait(
@@ -49,9 +49,9 @@ extension EndToEnd {
         @Test(arguments: ["POST", "PUT"])
         func bodyWithoutSpaceWaitsWithItsClientAndIsSentCompletely(method: String) async throws {
             try await withFullDisk { _, scene in
-                let answer = try await hold("large", method: method, bodyByteCount: Self.large, in: scene)
+                let response = try await hold("large", method: method, bodyByteCount: Self.large, in: scene)
                 let origin = try await scene.startOrigin()
-                #expect(try await answer.value.status == 200)
+                #expect(try await response.value.status == 200)
                 #expect(try origin.arrivals(of: "large") == 1)
                 #expect(try bodies(of: "large", at: origin) == [Self.large])
             }
@@ -59,21 +59,21 @@ extension EndToEnd {
 
         @Test func bodyIsKeptOnceThereIsSpace() async throws {
             try await withFullDisk { disk, scene in
-                let answer = try await hold("large", method: "PUT", "X-Trouble: reset", bodyByteCount: Self.large, in: scene)
+                let response = try await hold("large", method: "PUT", "X-Trouble: reset", bodyByteCount: Self.large, in: scene)
                 try disk.empty()
                 try await wait(for: "large", in: scene) { $0.bodyReplayable }
                 let origin = try await scene.startOrigin()
-                #expect(try await answer.value.status == 200)
+                #expect(try await response.value.status == 200)
                 #expect(try bodies(of: "large", at: origin) == [Self.large, Self.large], "what is kept is sent again")
             }
         }
 
         @Test func completeBodyInMemoryIsSentAgain() async throws {
             try await withFullDisk { _, scene in
-                let answer = try await hold(
+                let response = try await hold(
                     "medium", method: "PUT", "X-Trouble: reset", bodyByteCount: Self.medium, in: scene, replayable: true)
                 let origin = try await scene.startOrigin()
-                #expect(try await answer.value.status == 200)
+                #expect(try await response.value.status == 200)
                 #expect(try bodies(of: "medium", at: origin) == [Self.medium, Self.medium])
             }
         }
@@ -81,11 +81,11 @@ extension EndToEnd {
         @Test(arguments: [medium, large])
         func waitingClientWithABodyGetsItsTicketOnceThereIsSpace(bodyByteCount: Int) async throws {
             try await withFullDisk { disk, scene in
-                let answer = try await hold(
+                let response = try await hold(
                     "waiting", "Prefer: respond-async, wait=1", bodyByteCount: bodyByteCount, in: scene,
                     replayable: bodyByteCount == Self.medium)
                 try disk.empty()
-                let accepted = try await answer.value
+                let accepted = try await response.value
                 #expect(accepted.status == 202, "\(accepted.text)")
                 let origin = try await scene.startOrigin()
                 try await scene.expectDelivery(of: [try #require(accepted.ticket)])

@@ -17,9 +17,9 @@ extension EndToEnd {
         }
 
         private func list(_ scene: Scene, _ query: String) async throws -> Listing {
-            let answer = try await scene.layover.call("GET", "/v1/pending?state=delivered,cancelled,expired,failed&\(query)")
-            #expect(answer.status == 200, "\(answer.text)")
-            return try JSONDecoder().decode(Listing.self, from: Data(answer.text.utf8))
+            let response = try await scene.layover.call("GET", "/v1/pending?state=delivered,cancelled,expired,failed&\(query)")
+            #expect(response.status == 200, "\(response.text)")
+            return try JSONDecoder().decode(Listing.self, from: Data(response.text.utf8))
         }
 
         private func paths(_ scene: Scene, _ query: String) async throws -> [String] {

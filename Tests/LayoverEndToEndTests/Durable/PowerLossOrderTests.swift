@@ -23,9 +23,9 @@ extension EndToEnd {
             let layover = try await RunningLayover.start(
                 in: folder, under: SystemCallTrace.prefix(file: file, calls: Self.calls))
             let request = DurableRequest(id: "one", port: port.number, fields: ["Prefer: respond-async, wait=0"], bodyByteCount: bodyByteCount)
-            let answer = try await layover.exchange(request.text)
-            #expect(answer.status == 202, "\(answer.text)")
-            let end = try await layover.ticket(#require(answer.ticket), wait: 20)
+            let response = try await layover.exchange(request.text)
+            #expect(response.status == 202, "\(response.text)")
+            let end = try await layover.ticket(#require(response.ticket), wait: 20)
             #expect(end.state == "delivered", "\(end)")
             #expect(try origin.events().count == 3)
             #expect(await layover.stop().status == 0)

@@ -10,9 +10,9 @@ extension EndToEnd {
         ])
         func ticketIsFoundUnderThePublicURL(url: String, base: String, host: String) async throws {
             let scene = try await DurableScene(environment: ["LAYOVER_PROXY_PUBLIC_URL": url])
-            let answer = try await scene.send("1", "Prefer: respond-async, wait=0")
-            let ticket = try #require(answer.ticket, "\(answer.text)")
-            #expect(answer.field("Location") == "\(base)/.layover/tickets/\(ticket)")
+            let response = try await scene.send("1", "Prefer: respond-async, wait=0")
+            let ticket = try #require(response.ticket, "\(response.text)")
+            #expect(response.field("Location") == "\(base)/.layover/tickets/\(ticket)")
             let found = try await scene.layover.exchange(
                 "GET /.layover/tickets/\(ticket) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
             #expect(found.status == 200, "\(found.text)")

@@ -48,9 +48,9 @@ extension EndToEnd {
             #expect(refusedBig.text.contains("store.spool") && refusedBig.text.contains("Read-only file system"), "\(refusedBig.text)")
             // A change that a crash would undo is never confirmed, also when it is repeated.
             for _ in 0..<2 {
-                let answer = try await scene.layover.call("POST", "/v1/pending/\(cancelled)/cancel")
-                #expect(answer.status == 507, "\(answer.text)")
-                #expect(answer.text.contains("not yet saved to disk"), "\(answer.text)")
+                let response = try await scene.layover.call("POST", "/v1/pending/\(cancelled)/cancel")
+                #expect(response.status == 507, "\(response.text)")
+                #expect(response.text.contains("not yet saved to disk"), "\(response.text)")
             }
             let command = try await scene.layover.command("cancel", cancelled).run()
             #expect(command.status == 3, "\(command)")

@@ -32,10 +32,10 @@ extension EndToEnd {
 
         @Test func noSecretIsStoredInPlainText() async throws {
             let scene = try await DurableScene()
-            let answer = try await scene.send(
+            let response = try await scene.send(
                 "secret", "Prefer: respond-async, wait=0", "Authorization: \(Self.authorization)", "Cookie: \(Self.cookie)",
                 "Proxy-Authorization: \(Self.proxyAuthorization)", "X-Plain: found-in-clear", bodyByteCount: 200_000)
-            #expect(answer.status == 202)
+            #expect(response.status == 202)
             let wal = try #require(try files(of: scene)["layover.sqlite-wal"])
             #expect(wal.range(of: Data("found-in-clear".utf8)) != nil, "the search finds what is in clear")
             try expectNothingInClear(scene, "while it waits")
@@ -43,7 +43,7 @@ extension EndToEnd {
             let again = try await scene.restarted()
             try expectNothingInClear(again, "after a crash")
             let origin = try await again.startOrigin()
-            try await again.expectDelivery(of: [#require(answer.ticket)])
+            try await again.expectDelivery(of: [#require(response.ticket)])
             #expect(try origin.arrivals(of: "secret") == 1)
             try expectNothingInClear(again, "once it is delivered")
             #expect(await again.layover.stop().status == 0)

@@ -38,8 +38,8 @@ extension EndToEnd {
             let scene = try await DurableScene(environment: environment)
             let origin = try await scene.startOrigin()
             for number in 0..<count {
-                let answer = try await scene.send("order-\(number)", "Prefer: respond-async, wait=0", "X-Trouble: slow")
-                try #require(answer.status == 202, "\(answer)")
+                let response = try await scene.send("order-\(number)", "Prefer: respond-async, wait=0", "X-Trouble: slow")
+                try #require(response.status == 202, "\(response)")
             }
             return (scene, origin)
         }

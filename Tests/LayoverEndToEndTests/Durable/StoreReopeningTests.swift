@@ -38,10 +38,10 @@ extension EndToEnd {
             try disk.fill()
             let scene = try await DurableScene(storeIn: disk.path)
             try await expectRefusals(scene, reason: "full")
-            async let answer = scene.send("waiting", "Prefer: respond-async, wait=1")
+            async let response = scene.send("waiting", "Prefer: respond-async, wait=1")
             try await scene.layover.waitForPending { $0.data.map(\.url).contains { $0.hasSuffix("/waiting") } }
             try disk.empty()
-            let accepted = try await answer
+            let accepted = try await response
             #expect(accepted.status == 202, "\(accepted.text)")
             let tickets = [try #require(accepted.ticket), try await scene.accept("after")]
             // The next run finds all tickets.

@@ -59,12 +59,12 @@ extension EndToEnd {
                 try connection.send(request)
                 return try connection.receiveAll()
             }
-            let answer = try? PlainResponse(bytes)
+            let response = try? PlainResponse(bytes)
             let text = String(decoding: bytes, as: UTF8.self)
             return Result(
                 received: origin.count(of: " /case "),
                 reused: origin.connections.contains { $0.receivedText.contains(" /warm ") && $0.receivedText.contains(" /case ") },
-                status: answer?.status, evidence: text.contains("maybeApplied") ? "maybeApplied" : nil,
+                status: response?.status, evidence: text.contains("maybeApplied") ? "maybeApplied" : nil,
                 isCutOff: text.hasSuffix("half"))
         }
 
@@ -102,7 +102,7 @@ extension EndToEnd {
             let origin = try trouble.origin()
             defer { origin.stop() }
             let request = trouble.request(port: origin.port, "Layover-Policy: asks")
-            async let answer = layover.exchange(request)
+            async let response = layover.exchange(request)
             let url = ":\(origin.port)/case"
             let listing = try await layover.waitForPending("\(trouble) is undecided") { listing in
                 listing.data.contains { $0.url.hasSuffix(url) && $0.state == "undecided" }
@@ -115,7 +115,7 @@ extension EndToEnd {
             let forced = try await layover.call(
                 "POST", "/v1/pending/\(entry.id)/force", json: #"{"acknowledge":"duplicate-risk"}"#)
             #expect(forced.status == 200)
-            #expect(try await answer.text == "done", "\(trouble)")
+            #expect(try await response.text == "done", "\(trouble)")
             #expect(origin.count(of: " /case ") == 2, "\(trouble)")
         }
 

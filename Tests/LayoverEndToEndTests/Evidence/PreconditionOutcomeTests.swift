@@ -50,9 +50,9 @@ extension EndToEnd {
             let store = Store()
             let origin = try origin(store)
             defer { origin.stop() }
-            let answer = try await layover.exchange(Self.put(origin.port, "If-None-Match: *"))
-            #expect(answer.status == 502, "\(answer.text)")
-            #expect(answer.text.contains(#""kind":"outcome_unknown""#) && answer.text.contains(#""receivedStatus":412"#))
+            let response = try await layover.exchange(Self.put(origin.port, "If-None-Match: *"))
+            #expect(response.status == 502, "\(response.text)")
+            #expect(response.text.contains(#""kind":"outcome_unknown""#) && response.text.contains(#""receivedStatus":412"#))
             #expect(store.requestCount == 2, "PUT is idempotent, so it is repeated once")
             #expect(store.text == "abc")
         }
@@ -63,12 +63,12 @@ extension EndToEnd {
             let store = Store()
             let origin = try origin(store)
             defer { origin.stop() }
-            async let answer = layover.exchange(Self.put(origin.port, "If-None-Match: *"))
+            async let response = layover.exchange(Self.put(origin.port, "If-None-Match: *"))
             let listing = try await layover.waitForPending("it is undecided") { $0.data.first?.state == "undecided" }
             let entry = try #require(listing.data.first)
             #expect(entry.why == "maybeApplied")
             #expect(try await layover.call("POST", "/v1/pending/\(entry.id)/settle", json: "{}").status == 200)
-            #expect(try await answer.text.contains(#""kind":"settled""#))
+            #expect(try await response.text.contains(#""kind":"settled""#))
             #expect(store.requestCount == 2)
         }
 
@@ -88,8 +88,8 @@ extension EndToEnd {
             let origin = try origin(store)
             defer { origin.stop() }
             let request = Self.put(origin.port, "Idempotency-Key:").replacing("PUT ", with: "POST ")
-            let answer = try await layover.exchange(request)
-            #expect(answer.status == 502 && answer.text.contains("maybeApplied"))
+            let response = try await layover.exchange(request)
+            #expect(response.status == 502 && response.text.contains("maybeApplied"))
             #expect(store.requestCount == 1)
         }
     }

@@ -43,8 +43,8 @@ extension EndToEnd {
 
                 let deadline = ContinuousClock.now + .seconds(30)
                 while true {
-                    let answer = try await scene.layover.call("GET", "/v1/pending?limit=1")
-                    let count = try JSONDecoder().decode(Counts.self, from: answer.body).counts["waiting"] ?? 0
+                    let response = try await scene.layover.call("GET", "/v1/pending?limit=1")
+                    let count = try JSONDecoder().decode(Counts.self, from: response.body).counts["waiting"] ?? 0
                     if isEnough(count) { return }
                     guard ContinuousClock.now < deadline else { throw ProcessError("\(count) wait") }
                 }

@@ -114,11 +114,11 @@ extension EndToEnd {
                 connection.close()
                 """
             let server = try Command("/usr/bin/python3", ["-c", program, "\(test.scene.port.number)"]).start()
-            let answer = try await test.scene.layover.exchange(
+            let response = try await test.scene.layover.exchange(
                 "CONNECT localhost:\(test.scene.port.number) HTTP/1.1\r\nHost: localhost:\(test.scene.port.number)\r\n\r\nHELO \u{1}\u{7F}\r\n"
             )
-            #expect(answer.status == 200)
-            #expect(answer.text == "220 ready\r\n221 bye\r\n")
+            #expect(response.status == 200)
+            #expect(response.text == "220 ready\r\n221 bye\r\n")
             #expect(await server.result().output == "HELO \u{1}\u{7F}\n")
         }
 

@@ -49,8 +49,8 @@ extension EndToEnd {
             }
 
             func status() async throws -> Status.Interception {
-                let answer = try await scene.layover.call("GET", "/v1/status")
-                return try JSONDecoder().decode(Status.self, from: answer.body).interception
+                let response = try await scene.layover.call("GET", "/v1/status")
+                return try JSONDecoder().decode(Status.self, from: response.body).interception
             }
 
             /// Fetches as a client that pins, until so many rejections are counted. Where the reset of a closed client overtakes its alert,

@@ -19,22 +19,22 @@ extension EndToEnd {
             let layover = try await RunningLayover.start()
             let origin = try Self.origin()
             defer { origin.stop() }
-            let answer = try await layover.exchange(
+            let response = try await layover.exchange(
                 "GET http://127.0.0.1:\(origin.port)/Patient/$export HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n"
                     + "Prefer: respond-async\r\nConnection: close\r\n\r\n")
-            #expect(answer.status == 202)
-            #expect(answer.field("Content-Location") == "http://fhir.example/status/1")
-            #expect(answer.field("Location") == nil && answer.field("Preference-Applied") == nil)
+            #expect(response.status == 202)
+            #expect(response.field("Content-Location") == "http://fhir.example/status/1")
+            #expect(response.field("Location") == nil && response.field("Preference-Applied") == nil)
             #expect(origin.count(of: "Prefer: respond-async") == 1)
             #expect(try await layover.waitForPending("nothing is pending") { $0.data.isEmpty }.data.isEmpty)
         }
 
         @Test func ticketIsMadeWhileTheOriginIsAway() async throws {
             let scene = try await Scene()
-            let answer = try await scene.send("POST", "/echo?export", ["Prefer: respond-async"])
-            #expect(answer.status == 202)
-            #expect(answer.field("Preference-Applied") == "respond-async")
-            let ticket = try #require(answer.ticket)
+            let response = try await scene.send("POST", "/echo?export", ["Prefer: respond-async"])
+            #expect(response.status == 202)
+            #expect(response.field("Preference-Applied") == "respond-async")
+            let ticket = try #require(response.ticket)
             let origin = try await scene.startOrigin()
             #expect(try await scene.layover.ticket(ticket, wait: 20).state == "delivered")
             #expect(origin.requests == ["POST /echo?export"])

@@ -24,9 +24,9 @@ extension EndToEnd {
         }
 
         private func explain(_ ticket: String, _ scene: Scene) async throws -> Explained {
-            let answer = try await scene.layover.call("GET", "/v1/pending/\(ticket)/explain")
-            #expect(answer.status == 200)
-            return try JSONDecoder().decode(Explained.self, from: answer.body)
+            let response = try await scene.layover.call("GET", "/v1/pending/\(ticket)/explain")
+            #expect(response.status == 200)
+            return try JSONDecoder().decode(Explained.self, from: response.body)
         }
 
         private func preflight(_ keys: String) -> String {

@@ -35,12 +35,12 @@ extension EndToEnd {
 
         @Test func s3aClientWithAShortWaitGetsAResponseOrATicket() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
-            let answer = try await scene.send("POST", "/echo?1", ["Prefer: respond-async, wait=1"])
-            #expect(answer.status == 202)
-            #expect(answer.field("Preference-Applied") == "respond-async, wait=1")
+            let response = try await scene.send("POST", "/echo?1", ["Prefer: respond-async, wait=1"])
+            #expect(response.status == 202)
+            #expect(response.field("Preference-Applied") == "respond-async, wait=1")
             let origin = try await scene.startOrigin()
             try await scene.networkAppears()
-            #expect(try await scene.layover.ticket(#require(answer.ticket), wait: 20).state == "delivered")
+            #expect(try await scene.layover.ticket(#require(response.ticket), wait: 20).state == "delivered")
             let quick = try await scene.send("POST", "/echo?2", ["Prefer: respond-async, wait=20"])
             #expect(quick.status == 200)
             #expect(origin.requests == ["POST /echo?1", "POST /echo?2"])

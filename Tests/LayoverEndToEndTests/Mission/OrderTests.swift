@@ -62,8 +62,8 @@ extension EndToEnd {
         ])
         func s3fAnUnknownParentIsRefused(field: String) async throws {
             let scene = try await Scene(Self.oneByOne)
-            let answer = try await scene.send("POST", "/echo", ["Prefer: respond-async, wait=0", field])
-            #expect(answer.status == 400, "\(answer.text)")
+            let response = try await scene.send("POST", "/echo", ["Prefer: respond-async, wait=0", field])
+            #expect(response.status == 400, "\(response.text)")
             #expect(try await scene.layover.call("GET", "/v1/pending").text.contains(#""data":[]"#))
         }
 
@@ -100,9 +100,10 @@ extension EndToEnd {
             let scene = try await Scene(Self.oneByOne)
             var tickets: [String] = []
             for version in 1...3 {
-                let answer = try await scene.send("PUT", "/echo?card", ["Layover-Policy: last"], body: String(repeating: "x", count: version))
-                #expect(answer.status == 202)
-                tickets.append(try #require(answer.ticket))
+                let response = try await scene.send(
+                    "PUT", "/echo?card", ["Layover-Policy: last"], body: String(repeating: "x", count: version))
+                #expect(response.status == 202)
+                tickets.append(try #require(response.ticket))
                 try await scene.layover.waitForPending("it waits alone") { $0.data.count == 1 && $0.waitingCount == 1 }
             }
             let other = try #require(try await scene.send("PUT", "/echo?other", ["Layover-Policy: last"]).ticket)

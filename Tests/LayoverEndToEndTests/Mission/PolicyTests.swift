@@ -20,20 +20,20 @@ extension EndToEnd {
 
         @Test func s2aRetriesAtMostNTimes() async throws {
             let scene = try await Scene(Self.policy(Self.quick + #","automaticAttemptsMax":3"#))
-            let answer = try await scene.layover.exchange(
+            let response = try await scene.layover.exchange(
                 "GET \(scene.url("/")) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-            #expect(answer.status == 502)
-            #expect(answer.text.contains(#""attempts":3"#))
+            #expect(response.status == 502)
+            #expect(response.text.contains(#""attempts":3"#))
         }
 
         @Test func s2bEndsInSuccessWithAStandIn() async throws {
             let standIn = #","automaticAttemptsMax":2,"onExhausted":{"status":200,"fields":{"Content-Type":"application/json"},"body":"[]"}"#
             let scene = try await Scene(Self.policy(Self.quick + standIn))
-            let answer = try await scene.layover.exchange(
+            let response = try await scene.layover.exchange(
                 "GET \(scene.url("/")) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-            #expect(answer.status == 200)
-            #expect(answer.text == "[]")
-            #expect(answer.field("Proxy-Status")?.contains("stand-in") == true)
+            #expect(response.status == 200)
+            #expect(response.text == "[]")
+            #expect(response.field("Proxy-Status")?.contains("stand-in") == true)
         }
 
         /// One message for all requests: it counts down, retries three times, and then only a person counts.
@@ -60,10 +60,10 @@ extension EndToEnd {
 
         @Test func s2dOnlyChosenErrorsAreRetried() async throws {
             let scene = try await Scene(Self.policy(Self.quick + #","retryOn":["dns"]"#))
-            let answer = try await scene.layover.exchange(
+            let response = try await scene.layover.exchange(
                 "GET \(scene.url("/")) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-            #expect(answer.status == 502)
-            #expect(answer.text.contains(#""attempts":1"#))
+            #expect(response.status == 502)
+            #expect(response.text.contains(#""attempts":1"#))
         }
 
         @Test(arguments: [
@@ -74,10 +74,10 @@ extension EndToEnd {
         ])
         func s4bEveryKindOfDelayLeadsToTheNextAttempt(delay: String) async throws {
             let scene = try await Scene(Self.policy(#""delay":\#(delay),"automaticAttemptsMax":5"#))
-            let answer = try await scene.layover.exchange(
+            let response = try await scene.layover.exchange(
                 "GET \(scene.url("/")) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-            #expect(answer.status == 502)
-            #expect(answer.text.contains(#""attempts":5"#))
+            #expect(response.status == 502)
+            #expect(response.text.contains(#""attempts":5"#))
         }
 
         /// The timer is an hour away; the change of the network is first, unless the policy says no.

@@ -28,8 +28,8 @@ extension EndToEnd {
             }
             let deadline = Deadline(in: .seconds(20))
             while !deadline.hasPassed {
-                let answer = try await scene.layover.call("GET", "/v1/cache")
-                let newest = try JSONDecoder().decode(Listing.self, from: answer.body).data.first
+                let response = try await scene.layover.call("GET", "/v1/cache")
+                let newest = try JSONDecoder().decode(Listing.self, from: response.body).data.first
                 if let newest, newest.bytes != before { return newest.bytes }
             }
             throw ProcessError("No copy in time.")
@@ -107,17 +107,17 @@ extension EndToEnd {
             _ = try await get(scene, "/page.txt")
             try await waitForCopy(in: scene)
             await origin.kill()
-            let answer = try await get(scene, "/page.txt", "Cache-Control: no-cache\r\nLayover-Mode: pass\r\n")
-            #expect(answer.status == 502)
-            #expect(answer.field("Cache-Status") == nil)
+            let response = try await get(scene, "/page.txt", "Cache-Control: no-cache\r\nLayover-Mode: pass\r\n")
+            #expect(response.status == 502)
+            #expect(response.field("Cache-Status") == nil)
         }
 
         @Test func s3jOnlyIfCachedNeverGoesToTheOrigin() async throws {
             let scene = try await Scene(Self.caching)
             try write("one", in: scene)
             let origin = try await scene.startOrigin()
-            let answer = try await get(scene, "/page.txt", "Cache-Control: only-if-cached\r\n")
-            #expect(answer.status == 504)
+            let response = try await get(scene, "/page.txt", "Cache-Control: only-if-cached\r\n")
+            #expect(response.status == 504)
             #expect(origin.records.isEmpty)
         }
 

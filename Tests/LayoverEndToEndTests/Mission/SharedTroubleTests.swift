@@ -26,8 +26,8 @@ extension EndToEnd {
             #expect(!incident.manualOnly)
             #expect(incident.actions == ["retry", "cancel"])
             // Before the origin is back: then they would go by themselves.
-            let answer = try await scene.layover.call("POST", "/v1/incidents/\(incident.id)/retry")
-            #expect(answer.status == 200)
+            let response = try await scene.layover.call("POST", "/v1/incidents/\(incident.id)/retry")
+            #expect(response.status == 200)
             try await scene.layover.waitForPending("all were tried again") { $0.data.count == 3 && $0.data.allSatisfy { $0.attempts > 1 } }
             let origin = try await scene.startOrigin()
             for client in clients { #expect(await client.result().output.hasPrefix("HTTP/1.1 200")) }

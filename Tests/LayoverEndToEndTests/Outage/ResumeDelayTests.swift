@@ -98,8 +98,8 @@ extension EndToEnd {
             switch word {
             case .retry:
                 let now = TimedDownload.monotonicSeconds
-                let answer = try await scene.layover.call("POST", "/v1/pending/\(id)/retry", json: "{}")
-                #expect(answer.status < 300, "\(answer.text)")
+                let response = try await scene.layover.call("POST", "/v1/pending/\(id)/retry", json: "{}")
+                #expect(response.status < 300, "\(response.text)")
                 return now
             case .kernel: return try #require(origin.listensAt)
             }

@@ -39,12 +39,12 @@ extension EndToEnd {
             let layover = scene.layover
             let request = DurableRequest(
                 id: "cut", port: origin.port, method: "PUT", fields: isTicket ? ["Prefer: respond-async, wait=0"] : [])
-            let answer = Task { try await layover.exchange(request.text) }
+            let response = Task { try await layover.exchange(request.text) }
             #expect(await holds.happened())
             let entry = try #require(try await layover.waitForPending { $0.data.count == 1 }.data.first)
             #expect(entry.state == "attempting")
             #expect(try await layover.call("POST", "/v1/pending/\(entry.id)/cancel").status == 200)
-            #expect(try await answer.value.status == (isTicket ? 202 : 502))
+            #expect(try await response.value.status == (isTicket ? 202 : 502))
 
             try await expectTwoAttempts(of: entry.id, in: layover)
             guard isTicket else { return }
@@ -63,8 +63,8 @@ extension EndToEnd {
             let explanation = try await onOwnThread { [admin = layover.admin] in
                 let deadline = Deadline(in: .seconds(60))
                 while true {
-                    let answer = try admin.call("GET", path + "/explain")
-                    let explanation = try JSONDecoder().decode(Explanation.self, from: answer.body)
+                    let response = try admin.call("GET", path + "/explain")
+                    let explanation = try JSONDecoder().decode(Explanation.self, from: response.body)
                     if explanation.attempts.count > 1 || deadline.millisecondsLeft == 0 { return explanation }
                 }
             }

@@ -27,12 +27,12 @@ extension EndToEnd {
             let client = try scene.layover.curl("--include", scene.url("/echo")).start()
             let entry = try #require(try await scene.layover.waitForPending { $0.waitingCount == 1 }.data.first)
             let cancel = try await scene.layover.command("cancel", entry.id).run()
-            let answer = try PlainResponse(Data(await client.result().output.utf8))
+            let response = try PlainResponse(Data(await client.result().output.utf8))
 
             #expect(cancel.status == 0, "\(cancel)")
-            #expect(answer.status == 503)
-            #expect(answer.field("Content-Type") == "application/problem+json")
-            #expect(answer.text.contains("cancelled"))
+            #expect(response.status == 503)
+            #expect(response.field("Content-Type") == "application/problem+json")
+            #expect(response.text.contains("cancelled"))
             #expect(try await scene.layover.waitForPending { $0.data.isEmpty }.data.isEmpty)
         }
 

@@ -57,8 +57,8 @@ extension EndToEnd {
         @Test func rehearsalEndsByItself() async throws {
             let (scene, origin) = try await Self.stage()
             _ = try await Self.rehearse(scene, "refuse", "--for", "1500ms")
-            let answer = try await scene.layover.curl(scene.url("/echo")).succeed()
-            #expect(answer.output.contains(#""method": "GET""#) && origin.records.count == 1)
+            let response = try await scene.layover.curl(scene.url("/echo")).succeed()
+            #expect(response.output.contains(#""method": "GET""#) && origin.records.count == 1)
             #expect(scene.layover.process.errors.contains("a rehearsal is over"))
         }
 

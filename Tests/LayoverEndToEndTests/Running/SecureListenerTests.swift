@@ -53,10 +53,10 @@ extension EndToEnd {
             download.arguments += tunnel
             async let uploaded = upload.succeed()
             async let downloaded = download.succeed()
-            let answer = try await uploaded.output
+            let response = try await uploaded.output
             _ = try await downloaded
             let digest = try await Command("sha256sum", [file.path]).succeed().output.prefix(64)
-            #expect(answer.contains(digest), "\(answer)")
+            #expect(response.contains(digest), "\(response)")
             let block = Data((0..<256).map { UInt8($0) })
             let got = try Data(contentsOf: secure.files.file("got"))
             #expect(got.count == size)

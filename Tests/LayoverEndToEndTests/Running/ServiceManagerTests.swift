@@ -79,8 +79,8 @@ extension EndToEnd {
             let layover = try await RunningLayover.start(in: folder, under: ["python3", "-c", Self.activator, "127.0.0.2", "0", "listen"])
             // The address of the socket counts, whatever --listen is.
             let proxy = "http://127.0.0.2:\(layover.proxyPort)"
-            let answer = try await Command("curl", ["--silent", "--proxy", proxy, "http://127.0.0.1:\(origin.port)/"]).run()
-            #expect(answer.status == 0)
+            let response = try await Command("curl", ["--silent", "--proxy", proxy, "http://127.0.0.1:\(origin.port)/"]).run()
+            #expect(response.status == 0)
             let elsewhere = try await layover.curl("http://127.0.0.1:\(origin.port)/").run()
             #expect(elsewhere.status == 5 || elsewhere.status == 7, "nothing listens there")
             #expect(layover.process.output.contains(proxy))
@@ -100,8 +100,8 @@ extension EndToEnd {
             let unkeyed = try await layover.command("reload").run()
             #expect(unkeyed.status != 0 && (unkeyed.output + unkeyed.errors).contains("routes.r.key"), "\(unkeyed)")
             #expect(try await layover.call("GET", "/v1/config").text.contains("socket of the service manager"))
-            let answer = try await layover.exchange("GET http://a.example/ HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n")
-            #expect(answer.status == 407)
+            let response = try await layover.exchange("GET http://a.example/ HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n")
+            #expect(response.status == 407)
         }
 
         @Test func unixSocketThatAManagerListensOnServes() async throws {
@@ -121,8 +121,8 @@ extension EndToEnd {
                 s.sendall(b"GET http://127.0.0.1:\(origin.port)/echo?1 HTTP/1.1\\r\\nHost: 127.0.0.1:\(origin.port)\\r\\nConnection: close\\r\\n\\r\\n")
                 print(s.recv(65536).decode().splitlines()[0])
                 """
-            let answer = try await Command("python3", ["-c", script]).run()
-            #expect(answer.output.hasPrefix("HTTP/1.1 200"), "\(answer.output) \(process.errors)")
+            let response = try await Command("python3", ["-c", script]).run()
+            #expect(response.output.hasPrefix("HTTP/1.1 200"), "\(response.output) \(process.errors)")
             process.signal(SIGKILL)
         }
 

@@ -10,11 +10,11 @@ extension EndToEnd {
             let client = try scene.layover.curl("--include", scene.url("/echo")).start()
             try await scene.layover.waitForPending { $0.waitingCount == 1 }
             let ended = await scene.layover.stop()
-            let answer = try PlainResponse(Data(await client.result().output.utf8))
+            let response = try PlainResponse(Data(await client.result().output.utf8))
 
             #expect(ended.status == 0, "\(ended)")
-            #expect(answer.status == 503)
-            #expect(answer.field("Retry-After") != nil, "\(answer.head)")
+            #expect(response.status == 503)
+            #expect(response.field("Retry-After") != nil, "\(response.head)")
         }
 
         @Test func sigtermLetsAnAttemptInFlightFinish() async throws {

@@ -11,9 +11,9 @@ extension Scene {
 
     /// Sends one that must be accepted, and gives its ticket.
     func submit(_ path: String, method: String = "POST", _ fields: String..., body: String = "x") async throws -> String {
-        let answer = try await send(method, path, fields + ["Prefer: respond-async, wait=0"], body: body)
-        guard answer.status == 202, let ticket = answer.ticket else {
-            throw ProcessError("\(method) \(path): \(answer.status) \(answer.text)")
+        let response = try await send(method, path, fields + ["Prefer: respond-async, wait=0"], body: body)
+        guard response.status == 202, let ticket = response.ticket else {
+            throw ProcessError("\(method) \(path): \(response.status) \(response.text)")
         }
         return ticket
     }

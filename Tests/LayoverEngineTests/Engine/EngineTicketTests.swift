@@ -120,13 +120,13 @@ struct EngineTicketTests {
     @Test func refusedChangeIsSavedAgainUntilTheStoreTakesIt() async throws {
         let (bench, store) = try await bench(failing: 2...3)
         let id = try await bench.ticket()
-        let answer = StoredResponse(status: 201, fields: ByteBuffer(string: "A: b\r\n"), body: .inline(ByteBuffer(string: "x")))
-        await bench.deliver(id, answer)
+        let response = StoredResponse(status: 201, fields: ByteBuffer(string: "A: b\r\n"), body: .inline(ByteBuffer(string: "x")))
+        await bench.deliver(id, response)
         #expect(await !bench.engine.isSaved(id))
         #expect(try await store.record(of: id)?.state != .delivered)
         try await bench.waitUntilSaved(id)
         #expect(try await store.record(of: id)?.state == .delivered)
-        #expect(try await store.response(of: id) == answer)
+        #expect(try await store.response(of: id) == response)
     }
 
     /// Cancelled, not on disk yet, and dropped again: the second must not take the place of the first.

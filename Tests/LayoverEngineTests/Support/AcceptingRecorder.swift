@@ -51,8 +51,8 @@ extension EngineBench {
         return id
     }
 
-    func deliver(_ id: EntryID, _ answer: StoredResponse = .init(status: 200, fields: ByteBuffer(), body: .none)) async {
-        engine.post(.ticketDelivered(id, answer, nil, AttemptTally(AttemptCounts(all: 1), automaticLeft: nil, isBodyReplayable: true)))
+    func deliver(_ id: EntryID, _ response: StoredResponse = .init(status: 200, fields: ByteBuffer(), body: .none)) async {
+        engine.post(.ticketDelivered(id, response, nil, AttemptTally(AttemptCounts(all: 1), automaticLeft: nil, isBodyReplayable: true)))
         await settle()
     }
 

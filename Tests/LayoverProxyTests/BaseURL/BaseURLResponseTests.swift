@@ -21,12 +21,12 @@ struct BaseURLResponseTests {
         configuration.routes = RouteTable(routes: [shop])
     }
 
-    private static func expect(_ answer: Answer, _ place: String) {
-        #expect(answer["Location"] == "http://localhost\(place)/next")
-        #expect(answer["Content-Location"] == "\(place)/here")
-        #expect(answer["Link"] == "<\(place)/a/b?page=2>; rel=next")
-        #expect(answer["Set-Cookie"] == "a=1; Path=\(place)")
-        #expect(answer.body == String(body.prefix(23)), "bodies are never touched")
+    private static func expect(_ response: Answer, _ place: String) {
+        #expect(response["Location"] == "http://localhost\(place)/next")
+        #expect(response["Content-Location"] == "\(place)/here")
+        #expect(response["Link"] == "<\(place)/a/b?page=2>; rel=next")
+        #expect(response["Set-Cookie"] == "a=1; Path=\(place)")
+        #expect(response.body == String(body.prefix(23)), "bodies are never touched")
     }
 
     private static let answers: @Sendable (ScriptedAttempt) -> Void = { $0.respondOnceSent(201, Self.fields, body: String(Self.body.prefix(23))) }
@@ -46,19 +46,19 @@ struct BaseURLResponseTests {
             configuration.publicBase = "https://gate.test/way"
         }
         try await withProxy(script: Self.answers, configuration: configuration) { proxy in
-            let answer = try await proxy.answer(to: .own("GET", "/.layover/route/shop/~k3y/a/b"))
-            #expect(answer["Location"] == "https://gate.test/way/.layover/route/shop/~k3y/next")
-            #expect(answer["Set-Cookie"] == "a=1; Secure; Path=/way/.layover/route/shop/~k3y")
+            let response = try await proxy.answer(to: .own("GET", "/.layover/route/shop/~k3y/a/b"))
+            #expect(response["Location"] == "https://gate.test/way/.layover/route/shop/~k3y/next")
+            #expect(response["Set-Cookie"] == "a=1; Secure; Path=/way/.layover/route/shop/~k3y")
         }
     }
 
     @Test(arguments: ["GET http://shop.test/a/b HTTP/1.1\r\nHost: shop.test", "GET /a/b HTTP/1.1\r\nHost: shop.test"])
     func otherRequestsGetTheFieldsAsTheyCame(head: String) async throws {
         try await withProxy(script: Self.answers, configuration: Self.routes) { proxy in
-            let answer = try await proxy.answer(to: head + "\r\nLayover-Key: k3y\r\n\r\n")
+            let response = try await proxy.answer(to: head + "\r\nLayover-Key: k3y\r\n\r\n")
             for field in Self.fields {
                 let (name, value) = (field.prefix { $0 != ":" }, field.drop { $0 != ":" }.dropFirst(2))
-                #expect(answer[String(name)] == String(value))
+                #expect(response[String(name)] == String(value))
             }
         }
     }
@@ -84,9 +84,9 @@ struct BaseURLResponseTests {
                 to: "POST /.layover/route/shop/\(path) HTTP/1.1\r\nHost: localhost\r\n\(field)Prefer: respond-async, wait=0\r\nContent-Length: 0\r\n\r\n")
             let id = try #require(accepted.ticket)
             _ = try await proxy.until(id, is: .delivered)
-            let answer = try await proxy.response(id)
-            #expect(answer.status == 201)
-            Self.expect(answer, place)
+            let response = try await proxy.response(id)
+            #expect(response.status == 201)
+            Self.expect(response, place)
             #expect(String(buffer: try #require(try await proxy.tickets?.store.response(of: id)).fields).contains(Self.fields[0]))
         }
     }
@@ -97,9 +97,9 @@ struct BaseURLResponseTests {
                 to: "POST http://shop.test/a/b HTTP/1.1\r\nHost: shop.test\r\nLayover-Key: k3y\r\nPrefer: respond-async, wait=0\r\nContent-Length: 0\r\n\r\n")
             let id = try #require(accepted.ticket)
             _ = try await proxy.until(id, is: .delivered)
-            let answer = try await proxy.response(id)
-            #expect(answer["Location"] == "https://up.test/api/next")
-            #expect(answer["Set-Cookie"] == "a=1; Domain=up.test; Path=/; Secure")
+            let response = try await proxy.response(id)
+            #expect(response["Location"] == "https://up.test/api/next")
+            #expect(response["Set-Cookie"] == "a=1; Domain=up.test; Path=/; Secure")
         }
     }
 }

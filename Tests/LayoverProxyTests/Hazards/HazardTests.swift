@@ -54,10 +54,10 @@ struct HazardTests {
     }
 
     private static func expectRefusal(_ client: RawClient, _ statuses: [Int]) async throws {
-        let answer = try await client.answer()
-        #expect(statuses.contains(answer.status), "\(answer.statusLine)")
-        #expect(answer["Connection"] == "close")
-        #expect(answer["Content-Type"] == "application/problem+json")
+        let response = try await client.answer()
+        #expect(statuses.contains(response.status), "\(response.statusLine)")
+        #expect(response["Connection"] == "close")
+        #expect(response["Content-Type"] == "application/problem+json")
         #expect(try await client.ending().rest == "", "one answer, then the close")
     }
 
@@ -80,8 +80,8 @@ struct HazardTests {
     ) async throws {
         for expected in requests {
             let attempt = try await proxy.nextAttempt(expected)
-            let answer = try await client.answer(toHead: attempt.request.method == "HEAD")
-            #expect(answer.status == 200 || answer.status == 100)
+            let response = try await client.answer(toHead: attempt.request.method == "HEAD")
+            #expect(response.status == 200 || response.status == 100)
             let request = attempt.request
             let body = String(decoding: attempt.seen.value.sent, as: UTF8.self)
             #expect("\(request.method) \(request.target) \(request.host)|\(body)" == expected)

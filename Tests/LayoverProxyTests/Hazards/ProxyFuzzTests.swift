@@ -67,14 +67,14 @@ struct ProxyFuzzTests {
                 for client in clients {
                     let bytes = client.received.value.bytes
                     var rest = bytes
-                    let answer = Answer(takingFrom: &rest, toHead: false, isEnded: true)
-                    if let id = answer?.ticket, tickets.count < 20 { tickets.append(id) }
-                    if answer?["Cache-Status"]?.contains("; hit") == true { hitCount += 1 }
+                    let response = Answer(takingFrom: &rest, toHead: false, isEnded: true)
+                    if let id = response?.ticket, tickets.count < 20 { tickets.append(id) }
+                    if response?["Cache-Status"]?.contains("; hit") == true { hitCount += 1 }
                     client.close()
                 }
                 clients = []
-                let answer = try await proxy.answer(to: "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-                #expect(answer.status == 200, "seed \(seed), round \(round)")
+                let response = try await proxy.answer(to: "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                #expect(response.status == 200, "seed \(seed), round \(round)")
             }
         }
         let usage = cache.usage

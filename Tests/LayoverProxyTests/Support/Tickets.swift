@@ -47,9 +47,9 @@ extension TestProxy {
     func accept(_ path: String = "/", body: String = "abc", _ fields: String...) async throws -> EntryID {
         var request = "POST http://o.test\(path) HTTP/1.1\r\nHost: o.test\r\nContent-Length: \(body.utf8.count)\r\n"
         request += "Prefer: respond-async, wait=0\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n" + body
-        let answer = try await answer(to: request)
-        #expect(answer.status == 202)
-        return try #require(answer.ticket)
+        let response = try await answer(to: request)
+        #expect(response.status == 202)
+        return try #require(response.ticket)
     }
 
     func ticket(_ id: EntryID, _ fields: String...) async throws -> Answer {
@@ -69,10 +69,10 @@ extension TestProxy {
     func until(_ id: EntryID, is state: EntryState) async throws -> Answer {
         let deadline = ContinuousClock.now + .seconds(60)
         while true {
-            let answer = try await ticket(id)
-            if answer.member("state") == state.rawValue { return answer }
+            let response = try await ticket(id)
+            if response.member("state") == state.rawValue { return response }
             guard ContinuousClock.now < deadline else {
-                throw WaitedTooLong(what: "ticket \(state.rawValue), but it is: \(answer.body)")
+                throw WaitedTooLong(what: "ticket \(state.rawValue), but it is: \(response.body)")
             }
         }
     }

@@ -18,16 +18,16 @@ struct AcceptanceTests {
             #expect(client.received.value.totalCount == 0)
             #expect(proxy.upstream.startedCount == 0)
             tickets.goOn()
-            let answer = try await client.answer()
-            #expect(answer.status == 202)
-            #expect(answer["Preference-Applied"] == "respond-async")
-            #expect(answer["Content-Type"] == "application/json")
-            #expect(answer["Cache-Control"] == "no-store")
-            let id = try #require(answer.ticket)
-            #expect(answer["Location"] == "http://127.0.0.1:\(proxy.port)/.layover/tickets/\(id)")
-            #expect(answer.member("id") == "\(id)")
-            #expect(answer.member("state") == "waiting")
-            #expect(answer["Connection"] == nil, "the connection lives on")
+            let response = try await client.answer()
+            #expect(response.status == 202)
+            #expect(response["Preference-Applied"] == "respond-async")
+            #expect(response["Content-Type"] == "application/json")
+            #expect(response["Cache-Control"] == "no-store")
+            let id = try #require(response.ticket)
+            #expect(response["Location"] == "http://127.0.0.1:\(proxy.port)/.layover/tickets/\(id)")
+            #expect(response.member("id") == "\(id)")
+            #expect(response.member("state") == "waiting")
+            #expect(response["Connection"] == nil, "the connection lives on")
             let attempt = try await proxy.nextAttempt("the attempt of the ticket")
             #expect(attempt.request.target == "/a?b")
             #expect(try await tickets.record(of: id)?.state == .waiting, "nothing has left yet")
@@ -40,15 +40,15 @@ struct AcceptanceTests {
     @Test func acceptedResponseStatesCreationAndExpiry() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             proxy.clock.advance(by: .seconds(3))
-            let answer = try await proxy.answer(to: .submission("/", "Prefer: respond-async, wait=0"))
-            let id = try #require(answer.ticket)
+            let response = try await proxy.answer(to: .submission("/", "Prefer: respond-async, wait=0"))
+            let id = try #require(response.ticket)
             let document = try await proxy.ticket(id)
             for name in ["createdAt", "expiresAt"] {
-                #expect(answer.member(name)?.hasSuffix("Z") == true)
-                #expect(answer.member(name) == document.member(name))
+                #expect(response.member(name)?.hasSuffix("Z") == true)
+                #expect(response.member(name) == document.member(name))
             }
-            #expect(answer.member("createdAt") != answer.member("expiresAt"))
-            #expect(answer.member("state") == "waiting")
+            #expect(response.member("createdAt") != response.member("expiresAt"))
+            #expect(response.member("state") == "waiting")
             try await proxy.nextAttempt().answerWell()
         }
     }
@@ -118,9 +118,9 @@ struct AcceptanceTests {
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.values("Prefer") == ["respond-async, wait=5"])
             attempt.respondOnceSent(202, ["Content-Length: 0", "Location: /there"])
-            let answer = try await client.answer()
-            #expect(answer["Preference-Applied"] == nil)
-            #expect(answer["Location"] == "/there")
+            let response = try await client.answer()
+            #expect(response["Preference-Applied"] == nil)
+            #expect(response["Location"] == "/there")
             #expect(await proxy.engine.liveEntries().isEmpty)
         }
     }
@@ -183,11 +183,11 @@ struct AcceptanceTests {
         let tickets = TestStore(failing: 1...1, as: failure)
         try await withProxy(tickets: tickets) { proxy in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=0"))
-            let answer = try await client.answer()
-            #expect(answer.status == 507)
-            #expect(answer.body.contains(words))
-            #expect(answer["Location"] == nil)
-            #expect(answer["Retry-After"] == "10")
+            let response = try await client.answer()
+            #expect(response.status == 507)
+            #expect(response.body.contains(words))
+            #expect(response["Location"] == nil)
+            #expect(response["Retry-After"] == "10")
             try await proxy.expectAttempts(0)
             #expect(await proxy.engine.liveEntries().isEmpty)
             // The same client, once the disk has room again.
@@ -217,10 +217,10 @@ struct AcceptanceTests {
         try await withProxy(limits: limits, tickets: tickets, configuration: { $0.body.inMemoryMax = 100 }) { proxy in
             let id = try await proxy.accept()
             _ = try await proxy.nextAttempt()
-            let answer = try await proxy.answer(
+            let response = try await proxy.answer(
                 to: .submission("/", body: String(repeating: "x", count: 5000), "Prefer: respond-async, wait=0"))
-            #expect(answer.status == 503)
-            #expect(answer.body.contains("limits.entries"))
+            #expect(response.status == 503)
+            #expect(response.body.contains("limits.entries"))
             try await proxy.becomesEmpty(tickets)
             _ = try await proxy.drop(id)
         }
@@ -245,12 +245,12 @@ struct AcceptanceTests {
 
     @Test func aBrokenChunkIs400AndNoTicket() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
-            let answer = try await proxy.answer(
+            let response = try await proxy.answer(
                 to:
                     "POST http://o.test/ HTTP/1.1\r\nHost: o.test\r\nPrefer: respond-async, wait=0\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcX\r\n"
             )
-            #expect(answer.status == 400)
-            #expect(answer["Connection"] == "close")
+            #expect(response.status == 400)
+            #expect(response["Connection"] == "close")
             try await proxy.expectAttempts(0)
         }
     }
@@ -305,9 +305,9 @@ struct AcceptanceTests {
         ) { proxy in
             let client = try await proxy.client(
                 sending: "GET /v1/x HTTP/1.1\r\nHost: api.local:8080\r\nPrefer: respond-async, wait=0\r\n\r\n")
-            let answer = try await client.answer()
-            let id = try #require(answer.ticket)
-            #expect(answer["Location"] == "http://api.local:8080/.layover/tickets/\(id)")
+            let response = try await client.answer()
+            let id = try #require(response.ticket)
+            #expect(response["Location"] == "http://api.local:8080/.layover/tickets/\(id)")
             try await client.send("GET /.layover/tickets/\(id) HTTP/1.1\r\nHost: api.local:8080\r\n\r\n")
             #expect(try await client.answer().member("id") == "\(id)")
         }
@@ -325,9 +325,9 @@ struct AcceptanceTests {
             }
         ) { proxy in
             let client = try await proxy.client(sending: head + "\r\nContent-Length: 0\r\nPrefer: respond-async, wait=0\r\n\r\n")
-            let answer = try await client.answer()
-            let id = try #require(answer.ticket)
-            #expect(answer["Location"] == "https://proxy.example/base/.layover/tickets/\(id)")
+            let response = try await client.answer()
+            let id = try #require(response.ticket)
+            #expect(response["Location"] == "https://proxy.example/base/.layover/tickets/\(id)")
         }
     }
 
@@ -337,9 +337,9 @@ struct AcceptanceTests {
             try await proxy.settle()
             await proxy.engine.drain()
             try await client.send("abc")
-            let answer = try await client.answer()
-            #expect(answer.status == 503)
-            #expect(answer["Retry-After"] == "5")
+            let response = try await client.answer()
+            #expect(response.status == 503)
+            #expect(response["Retry-After"] == "5")
             try await proxy.expectAttempts(0)
         }
     }
@@ -354,11 +354,11 @@ struct AcceptanceTests {
             async let drained: Void = proxy.server.drain(within: .seconds(20))
             try await proxy.waitUntilDraining()
             tickets.goOn()
-            let answer = try await client.answer()
-            #expect(answer.status == 202)
-            #expect(answer["Connection"] == "close")
+            let response = try await client.answer()
+            #expect(response.status == 202)
+            #expect(response["Connection"] == "close")
             await drained
-            let id = try #require(answer.ticket)
+            let id = try #require(response.ticket)
             #expect(try await tickets.record(of: id)?.state == .waiting)
             #expect(proxy.upstream.startedCount == 0)
         }

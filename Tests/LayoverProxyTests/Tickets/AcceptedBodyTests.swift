@@ -33,11 +33,11 @@ struct AcceptedBodyTests {
         let tickets = TestStore()
         try await withProxy(script: { $0.respondOnceSent(200) }, tickets: tickets) { proxy in
             let body = "[" + String(repeating: " ", count: 17 << 20) + text + "]"
-            let answer = try await proxy.answer(
+            let response = try await proxy.answer(
                 to: .submission("/", body: body, "Content-Type: \(type)", "Prefer: respond-async, wait=0"))
-            #expect(answer.status == status)
+            #expect(response.status == status)
             guard status == 413 else { return }
-            #expect(answer.member("detail")?.contains("\(16 << 20) bytes") == true)
+            #expect(response.member("detail")?.contains("\(16 << 20) bytes") == true)
             try await proxy.expectAttempts(0)
             #expect(tickets.files.isEmpty)
         }
@@ -45,10 +45,10 @@ struct AcceptedBodyTests {
 
     @Test func aChunkedBodyWithTrailersKeepsThem() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
-            let answer = try await proxy.answer(
+            let response = try await proxy.answer(
                 to: "PUT http://o.test/ HTTP/1.1\r\nHost: o.test\r\nPrefer: respond-async, wait=0\r\nTransfer-Encoding: chunked\r\n\r\n"
                     + "3\r\nabc\r\n2\r\nde\r\n0\r\nX-Sum: 1\r\n\r\n")
-            #expect(answer.status == 202)
+            #expect(response.status == 202)
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.request.framing == .chunked)
             #expect(try await attempt.wholeBody() == "abcde")
@@ -94,10 +94,10 @@ struct AcceptedBodyTests {
     @Test func bodyWithATooLargeLengthIsRefusedBeforeItArrives() async throws {
         try await withProxy(tickets: TestStore(), configuration: { $0.body.byteCountMax = 1000 }) { proxy in
             let client = try await proxy.client(sending: .post("/", length: 1001, "Prefer: respond-async, wait=0", "Expect: 100-continue"))
-            let answer = try await client.answer()
-            #expect(answer.status == 413)
-            #expect(answer.body.contains("limits.bodyMax (1000 bytes)"))
-            #expect(answer["Connection"] == "close")
+            let response = try await client.answer()
+            #expect(response.status == 413)
+            #expect(response.body.contains("limits.bodyMax (1000 bytes)"))
+            #expect(response["Connection"] == "close")
             try await proxy.expectAttempts(0)
         }
     }
@@ -117,9 +117,9 @@ struct AcceptedBodyTests {
             try await proxy.settle()
             #expect(client.received.value.totalCount == 0)
             try await client.send("1\r\nx\r\n")
-            let answer = try await client.answer()
-            #expect(answer.status == 413)
-            #expect(answer["Connection"] == "close")
+            let response = try await client.answer()
+            #expect(response.status == 413)
+            #expect(response["Connection"] == "close")
             try await proxy.becomesEmpty(tickets)
         }
     }
@@ -127,9 +127,10 @@ struct AcceptedBodyTests {
     @Test func problemOfAFullSpoolNamesTheLimit() async throws {
         let tickets = TestStore(spoolTotal: 1000)
         try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
-            let answer = try await proxy.answer(to: .submission("/", body: String(repeating: "x", count: 2000), "Prefer: respond-async, wait=0"))
-            #expect(answer.status == 507)
-            #expect(answer.body.contains("limits.spoolTotal"))
+            let response = try await proxy.answer(
+                to: .submission("/", body: String(repeating: "x", count: 2000), "Prefer: respond-async, wait=0"))
+            #expect(response.status == 507)
+            #expect(response.body.contains("limits.spoolTotal"))
             try await proxy.becomesEmpty(tickets)
             try await proxy.expectAttempts(0)
         }
@@ -144,10 +145,10 @@ struct AcceptedBodyTests {
             // What has come has been written, so it is not read from memory any more.
             try await tickets.makeSpoolUnreadable(holding: 1)
             try await client.send(String(repeating: " ", count: 579) + #""b":1}"#)
-            let answer = try await client.answer()
-            #expect(answer.status == 507)
-            #expect(answer.member("kind") == "store")
-            #expect(answer.member("detail")?.contains("could not be read from the spool") == true)
+            let response = try await client.answer()
+            #expect(response.status == 507)
+            #expect(response.member("kind") == "store")
+            #expect(response.member("detail")?.contains("could not be read from the spool") == true)
             try await proxy.becomesEmpty(tickets)
             try await proxy.expectAttempts(0)
         }

@@ -7,7 +7,7 @@ import Testing
 @testable import LayoverProxy
 
 /// Values out of the compressed response of an earlier ticket.
-struct CompressedAnswerTests {
+struct CompressedResponseTests {
     /// `{"id":"o-77","n":[1,2]}`, by RFC 1952, RFC 1950, RFC 1951, compressed twice, and in two members.
     private static let gzip = "1f8b0800000000000203ab56ca4c51b252cad7353757d251ca53b28a36d4318aad050057175fa417000000"
     private static let zlib = "789cab56ca4c51b252cad7353757d251ca53b28a36d4318aad050047a105f1"

@@ -19,9 +19,9 @@ struct CutOffTests {
             let attempt = try await proxy.nextAttempt()
             _ = try await attempt.wholeBody()
             await Self.stop(proxy)
-            let answer = try await client.answer("a ticket")
-            #expect(answer.status == 202)
-            let id = try #require(answer.ticket)
+            let response = try await client.answer("a ticket")
+            #expect(response.status == 202)
+            let id = try #require(response.ticket)
             try await tickets.settle()
             let record = try #require(try await tickets.record(of: id))
             #expect(!record.state.isFinal)
@@ -36,11 +36,11 @@ struct CutOffTests {
             let attempt = try await proxy.nextAttempt()
             if isSent { _ = try await attempt.wholeBody() }
             await Self.stop(proxy)
-            let answer = try await client.answer("word that the proxy stops")
-            #expect(answer.status == (isSent ? 502 : 503))
-            #expect((answer["Retry-After"] != nil) == !isSent)
-            #expect(answer.member("kind") == "draining")
-            #expect(answer.member("evidence") == (isSent ? "maybeApplied" : "neverSent"))
+            let response = try await client.answer("word that the proxy stops")
+            #expect(response.status == (isSent ? 502 : 503))
+            #expect((response["Retry-After"] != nil) == !isSent)
+            #expect(response.member("kind") == "draining")
+            #expect(response.member("evidence") == (isSent ? "maybeApplied" : "neverSent"))
         }
     }
 
@@ -49,9 +49,9 @@ struct CutOffTests {
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=600"))
             _ = try await proxy.nextAttempt().wholeBody()
             await Self.stop(proxy)
-            let answer = try await client.answer("word that the proxy stops")
-            #expect(answer.status == 502, "it was sent")
-            #expect(answer["Retry-After"] == nil)
+            let response = try await client.answer("word that the proxy stops")
+            #expect(response.status == 502, "it was sent")
+            #expect(response["Retry-After"] == nil)
         }
     }
 
@@ -75,9 +75,9 @@ struct CutOffTests {
             try await proxy.settle()
             tickets.goOn()
             await stopping
-            let answer = try await client.answer("the ticket")
-            #expect(answer.status == 202)
-            let id = try #require(answer.ticket)
+            let response = try await client.answer("the ticket")
+            #expect(response.status == 202)
+            let id = try #require(response.ticket)
             #expect(try await tickets.record(of: id)?.state == .waiting)
         }
     }

@@ -59,9 +59,9 @@ struct IdempotencyTests {
     func keyReusedForAnotherRequestIs422(other: String) async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let id = try #require(try await proxy.answer(to: .submission("/a", Self.async, Self.key)).ticket)
-            let answer = try await proxy.answer(to: other)
-            #expect(answer.status == 422)
-            #expect(answer.member("kind") == "idempotency_key_reused")
+            let response = try await proxy.answer(to: other)
+            #expect(response.status == 422)
+            #expect(response.member("kind") == "idempotency_key_reused")
             try await proxy.nextAttempt().answerWell()
             _ = try await proxy.until(id, is: .delivered)
             try await proxy.expectAttempts(1)
@@ -121,10 +121,10 @@ struct IdempotencyTests {
             try await proxy.nextAttempt().fail()
             let client = try await proxy.client(
                 sending: .submission("/", body: body, "Prefer: respond-async, wait=600", Self.key))
-            let answer = try await client.answer("an answer before any attempt")
-            #expect(answer.status == (body == "abc" ? 202 : 422))
-            #expect(answer.ticket == (body == "abc" ? id : nil))
-            if body == "other" { #expect(answer.member("kind") == "idempotency_key_reused") }
+            let response = try await client.answer("an answer before any attempt")
+            #expect(response.status == (body == "abc" ? 202 : 422))
+            #expect(response.ticket == (body == "abc" ? id : nil))
+            if body == "other" { #expect(response.member("kind") == "idempotency_key_reused") }
             try await proxy.expectAttempts(1)
         }
     }
@@ -145,9 +145,9 @@ struct IdempotencyTests {
                     + "Prefer: respond-async, wait=600\r\n\(Self.key)\r\n\r\n")
             #expect(try await client.answer("word to go on").status == 100)
             try await client.send(body)
-            let answer = try await client.answer()
-            #expect(answer.status == 202)
-            #expect(answer.ticket == id)
+            let response = try await client.answer()
+            #expect(response.status == 202)
+            #expect(response.ticket == id)
             try await proxy.expectAttempts(1)
         }
     }
@@ -166,9 +166,9 @@ struct IdempotencyTests {
             client.close()
             _ = try await proxy.entry(.cancelled)
             tickets.goOn()
-            let answer = try await proxy.answer(to: .submission("/", Self.async, Self.key))
-            #expect(answer.status == 202)
-            let id = try #require(answer.ticket)
+            let response = try await proxy.answer(to: .submission("/", Self.async, Self.key))
+            #expect(response.status == 202)
+            let id = try #require(response.ticket)
             #expect(id != entry.id)
             _ = await proxy.engine.command(.retry, id)
             try await proxy.nextAttempt("the attempt of the new ticket").answerWell()

@@ -8,7 +8,7 @@ import Testing
 struct InflationTests {
     /// `{"id":"o-77","n":[1,2]}`: 23 bytes.
     private static let text = #"{"id":"o-77","n":[1,2]}"#
-    private static let gzip = CompressedAnswerTests.bytes(
+    private static let gzip = CompressedResponseTests.bytes(
         "1f8b0800000000000203ab56ca4c51b252cad7353757d251ca53b28a36d4318aad050057175fa417000000")
 
     private func failure(_ coding: ContentCoding, _ bytes: ByteBuffer, upTo limit: Int = 1 << 20) -> Inflation.Failure? {

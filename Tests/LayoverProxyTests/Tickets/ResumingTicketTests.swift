@@ -48,9 +48,9 @@ struct ResumingTicketTests {
             #expect(attempt.values("Range") == ["bytes=7-"])
             attempt.respond(206, Self.rest("7-9/10") + ["Content-Length: 3"], body: "789")
             _ = try await proxy.until(id, is: .delivered)
-            let answer = try await proxy.response(id)
-            #expect(answer.status == 200)
-            #expect(answer.body == "0123456789")
+            let response = try await proxy.response(id)
+            #expect(response.status == 200)
+            #expect(response.body == "0123456789")
             #expect(await proxy.engine.entry(id)?.attemptCount == 3)
             #expect(proxy.loop.metrics.resumedResponseCount.current == 2)
         }

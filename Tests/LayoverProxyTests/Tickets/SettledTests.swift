@@ -69,12 +69,12 @@ struct SettledTests {
             let client = try await proxy.client(sending: .post("/", length: 3, body: "abc"))
             let id = try await proxy.parkNext().id
             await Self.settle(id, proxy)
-            let answer = try await client.answer()
-            #expect(answer.status == 502)
-            #expect(answer.member("kind") == "settled")
-            #expect(answer.member("evidence") == "maybeApplied", "the client must not send it again")
-            #expect(answer.member("detail")?.hasSuffix("Its response is not known: in the books") == true)
-            #expect(answer["Retry-After"] == nil)
+            let response = try await client.answer()
+            #expect(response.status == 502)
+            #expect(response.member("kind") == "settled")
+            #expect(response.member("evidence") == "maybeApplied", "the client must not send it again")
+            #expect(response.member("detail")?.hasSuffix("Its response is not known: in the books") == true)
+            #expect(response["Retry-After"] == nil)
             try await proxy.advance(by: .seconds(600))
             try await proxy.expectAttempts(1)
         }

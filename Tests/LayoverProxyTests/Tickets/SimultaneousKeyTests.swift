@@ -36,11 +36,11 @@ struct SimultaneousKeyTests {
             #expect(attempt.values("Idempotency-Key") == ["k-1"])
             try await attempt.answerWell(201, ["X-Order: 7"], body: "made")
             for client in [first] + others {
-                let answer = try await client.answer()
-                #expect(answer.status == 201)
-                #expect(answer["X-Order"] == "7")
-                #expect(answer.body == "made")
-                #expect(answer["Via"] == "1.1 layover-0a1b2c3d")
+                let response = try await client.answer()
+                #expect(response.status == 201)
+                #expect(response["X-Order"] == "7")
+                #expect(response.body == "made")
+                #expect(response["Via"] == "1.1 layover-0a1b2c3d")
             }
             try await proxy.expectAttempts(1)
             #expect(await proxy.engine.liveEntries().isEmpty)
@@ -104,9 +104,9 @@ struct SimultaneousKeyTests {
             for _ in 0..<3 { try await proxy.settle() }
             attempt.finish()
             #expect(try await first.answer().body.utf8.count == 1000)
-            let answer = try await second.answer()
-            #expect(answer.status == 507)
-            #expect(answer.member("kind") == "answer_not_kept")
+            let response = try await second.answer()
+            #expect(response.status == 507)
+            #expect(response.member("kind") == "answer_not_kept")
             try await proxy.expectAttempts(1)
         }
     }
@@ -133,9 +133,9 @@ struct SimultaneousKeyTests {
             try await first.reset()
             try await eventually("the connections to close") { proxy.openConnectionCount() == 0 }
             for prefer in [Self.async, "Prefer: respond-async, wait=1"] {
-                let answer = try await proxy.answer(to: .submission("/", prefer, Self.key))
-                #expect(answer.status == 202)
-                let id = try #require(answer.ticket)
+                let response = try await proxy.answer(to: .submission("/", prefer, Self.key))
+                #expect(response.status == 202)
+                let id = try #require(response.ticket)
                 guard prefer != Self.async else { continue }
                 attempt.respond(201, ["Content-Length: 4"], body: "made")
                 _ = try await proxy.until(id, is: .delivered)
@@ -164,9 +164,9 @@ struct SimultaneousKeyTests {
             try await proxy.settle()
             tickets.goOn()
             for client in [second, third] {
-                let answer = try await client.answer()
-                #expect(answer.status == 202)
-                let id = try #require(answer.ticket)
+                let response = try await client.answer()
+                #expect(response.status == 202)
+                let id = try #require(response.ticket)
                 _ = try await proxy.until(id, is: .delivered)
                 #expect(try await proxy.response(id).body == "made")
             }
@@ -223,9 +223,9 @@ struct SimultaneousKeyTests {
             let second = try await client(proxy, .submission("/", Self.waits, Self.key))
             _ = await proxy.engine.command(.cancel, entry.id)
             for client in [first, second] {
-                let answer = try await client.answer()
-                #expect(answer.status == 503)
-                #expect(answer.member("kind") == "cancelled")
+                let response = try await client.answer()
+                #expect(response.status == 503)
+                #expect(response.member("kind") == "cancelled")
             }
             try await proxy.expectAttempts(1)
         }

@@ -10,19 +10,19 @@ struct SupersededTests {
     private static let routes = RouteTable.standard { $0.coalesce = .lastPut }
 
     private static func put(_ proxy: TestProxy, _ body: String) async throws -> EntryID {
-        let answer = try await proxy.answer(
+        let response = try await proxy.answer(
             to: "PUT http://o.test/x HTTP/1.1\r\nHost: o\r\nContent-Length: 1\r\nPrefer: respond-async, wait=0\r\n\r\n\(body)")
-        return try #require(answer.ticket)
+        return try #require(response.ticket)
     }
 
     private static func expectSuperseded(_ old: EntryID, by new: EntryID, _ proxy: TestProxy) async throws {
         let document = try await proxy.ticket(old)
         #expect(document.member("state") == "cancelled")
-        let answer = try await proxy.response(old)
-        #expect(answer.status == 410)
-        #expect(answer.member("kind") == "superseded")
+        let response = try await proxy.response(old)
+        #expect(response.status == 410)
+        #expect(response.member("kind") == "superseded")
         // The id gives access to the newer ticket, which may belong to another client.
-        #expect(!document.body.contains(new.description) && !answer.body.contains(new.description))
+        #expect(!document.body.contains(new.description) && !response.body.contains(new.description))
     }
 
     @Test func supersededClientIsNotGivenTheIDOfTheTicket() async throws {
@@ -31,9 +31,9 @@ struct SupersededTests {
             let held = try await proxy.client(sending: "PUT http://o.test/x HTTP/1.1\r\nHost: o\r\nContent-Length: 1\r\n\r\na")
             _ = try await proxy.entry()
             let ticket = try await Self.put(proxy, "b")
-            let answer = try await held.answer()
-            #expect(answer.status == 409 && answer.member("kind") == "superseded")
-            #expect(!answer.body.contains(ticket.description))
+            let response = try await held.answer()
+            #expect(response.status == 409 && response.member("kind") == "superseded")
+            #expect(!response.body.contains(ticket.description))
         }
     }
 

@@ -11,10 +11,10 @@ struct TicketReplayTests {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
             let id = EntryID(high: 1, low: 2)
             for wanted in ["respond-async", "respond-async, wait=5"] {
-                let answer = try await proxy.answer(
+                let response = try await proxy.answer(
                     to: "GET http://~ticket.\(id).json.host~/ HTTP/1.1\r\nHost: x\r\nPrefer: \(wanted)\r\n\r\n")
-                #expect(answer.status == 400)
-                #expect(answer.member("kind") == "token")
+                #expect(response.status == 400)
+                #expect(response.member("kind") == "token")
             }
             #expect(proxy.upstream.startedCount == 0)
         }
@@ -26,10 +26,10 @@ struct TicketReplayTests {
             let id = EntryID(high: 1, low: 2)
             let target = path == "/" ? "/" : "/~ticket.\(id).json.id~"
             let after = path == "/" ? "Layover-After: \(id)" : "X: 1"
-            let answer = try await proxy.answer(to: .submission(target, "Prefer: respond-async, wait=0", after))
-            #expect(answer.status == 400)
-            #expect(answer.member("kind") == "unknown_ticket")
-            #expect(answer.member("detail")?.hasPrefix(words) == true)
+            let response = try await proxy.answer(to: .submission(target, "Prefer: respond-async, wait=0", after))
+            #expect(response.status == 400)
+            #expect(response.member("kind") == "unknown_ticket")
+            #expect(response.member("detail")?.hasPrefix(words) == true)
         }
     }
 
@@ -252,9 +252,9 @@ struct TicketReplayTests {
             second.fail(.tlsCertificateError, phase: .securing)
             let document = try await proxy.until(id, is: .failed)
             #expect(document.member("attempts") == "2")
-            let answer = try await proxy.response(id)
-            #expect(answer.status == 410)
-            #expect(answer.member("kind") == "failed")
+            let response = try await proxy.response(id)
+            #expect(response.status == 410)
+            #expect(response.member("kind") == "failed")
         }
     }
 
@@ -277,9 +277,9 @@ struct TicketReplayTests {
             let id = try await proxy.accept()
             try await proxy.nextAttempt().answerWell(503, body: "busy")
             _ = try await proxy.until(id, is: .delivered)
-            let answer = try await proxy.response(id)
-            #expect(answer.status == 503)
-            #expect(answer.body == "busy")
+            let response = try await proxy.response(id)
+            #expect(response.status == 503)
+            #expect(response.body == "busy")
         }
     }
 

@@ -12,28 +12,28 @@ struct TicketResourceTests {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
             let id = try await proxy.accept("/x")
             let attempt = try await proxy.nextAttempt()
-            var answer = try await proxy.ticket(id)
-            #expect(answer.status == 200)
-            #expect(answer["Content-Type"] == "application/json")
-            #expect(answer.member("state") == "attempting")
-            #expect(answer.member("attempts") == "0" || answer.member("attempts") == "1")
-            #expect(answer.member("response") == "null")
-            #expect(answer["Retry-After"] != nil)
+            var response = try await proxy.ticket(id)
+            #expect(response.status == 200)
+            #expect(response["Content-Type"] == "application/json")
+            #expect(response.member("state") == "attempting")
+            #expect(response.member("attempts") == "0" || response.member("attempts") == "1")
+            #expect(response.member("response") == "null")
+            #expect(response["Retry-After"] != nil)
             attempt.fail()
-            answer = try await proxy.until(id, is: .waiting)
-            #expect(answer.member("attempts") == "1")
-            #expect(answer.member("waitingFor") != "null")
-            #expect(answer.body.contains(#""kind":"connection_refused""#))
-            #expect(answer.member("createdAt")?.hasPrefix("1970-01-01T00:00:01") == true)
-            #expect(answer.member("expiresAt")?.hasPrefix("1970-01-02T") == true)
+            response = try await proxy.until(id, is: .waiting)
+            #expect(response.member("attempts") == "1")
+            #expect(response.member("waitingFor") != "null")
+            #expect(response.body.contains(#""kind":"connection_refused""#))
+            #expect(response.member("createdAt")?.hasPrefix("1970-01-01T00:00:01") == true)
+            #expect(response.member("expiresAt")?.hasPrefix("1970-01-02T") == true)
             _ = await proxy.engine.command(.hold, id)
             #expect(try await proxy.ticket(id).member("state") == "held")
             _ = await proxy.engine.command(.retry, id)
             try await proxy.nextAttempt().answerWell(404, ["X-A: 1", "X-B: \"2\"", "Date: then"], body: "no")
-            answer = try await proxy.until(id, is: .delivered)
-            #expect(answer.body.contains(#""response":{"status":404,"fields":{"X-A":"1","X-B":"\"2\"","Date":"then"}}"#))
-            #expect(answer["Retry-After"] == nil)
-            #expect(answer.member("nextAttemptAt") == "null")
+            response = try await proxy.until(id, is: .delivered)
+            #expect(response.body.contains(#""response":{"status":404,"fields":{"X-A":"1","X-B":"\"2\"","Date":"then"}}"#))
+            #expect(response["Retry-After"] == nil)
+            #expect(response.member("nextAttemptAt") == "null")
         }
     }
 
@@ -54,17 +54,17 @@ struct TicketResourceTests {
 
     @Test func theLocationOfATicketIsNeverRefused() async throws {
         try await withProxy(tickets: TestStore(), configuration: { $0.allowedHosts = [] }) { (proxy: TestProxy) async throws in
-            let answer = try await proxy.answer(to: .post("/", length: 0, "Prefer: respond-async, wait=0"))
+            let response = try await proxy.answer(to: .post("/", length: 0, "Prefer: respond-async, wait=0"))
             let base = "http://127.0.0.1:\(proxy.port)"
-            let location = try #require(answer["Location"])
+            let location = try #require(response["Location"])
             #expect(location.hasPrefix(base + "/.layover/tickets/"))
             let path = String(location.dropFirst(base.count))
             for (host, status) in [
                 ("127.0.0.1:\(proxy.port)", 200), ("127.0.0.1:\(proxy.port + 1)", 421), ("127.0.0.1", 421),
                 ("127.0.0.2:\(proxy.port)", 421), ("localhost:\(proxy.port)", 421), ("rebound.test:\(proxy.port)", 421),
             ] {
-                let answer = try await proxy.answer(to: "GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\r\n")
-                #expect(answer.status == status, "\(host)")
+                let response = try await proxy.answer(to: "GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\r\n")
+                #expect(response.status == status, "\(host)")
             }
             let foreign = try await proxy.answer(
                 to: "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(proxy.port)\r\nOrigin: http://evil.test\r\n\r\n")
@@ -83,8 +83,8 @@ struct TicketResourceTests {
 
     @Test func withoutAStoreThereAreNoTickets() async throws {
         try await withProxy { proxy in
-            let answer = try await proxy.answer(to: .own("GET", "/.layover/tickets/00000000000000000000000000000000"))
-            #expect(answer.status == 404)
+            let response = try await proxy.answer(to: .own("GET", "/.layover/tickets/00000000000000000000000000000000"))
+            #expect(response.status == 404)
         }
     }
 
@@ -93,8 +93,8 @@ struct TicketResourceTests {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
             let path = "/.layover/tickets/00000000000000000000000000000000"
             for request in [String.own(method, path), .own(method, path + "/response"), .own("DELETE", path + "/response")] {
-                let answer = try await proxy.answer(to: request)
-                #expect(answer.status == 405)
+                let response = try await proxy.answer(to: request)
+                #expect(response.status == 405)
             }
         }
     }
@@ -109,12 +109,12 @@ struct TicketResourceTests {
             let id = try await proxy.accept()
             let attempt = try await proxy.nextAttempt()
             for (method, suffix) in [("GET", ""), ("GET", "/response"), ("DELETE", "")] {
-                let answer = try await proxy.answer(
+                let response = try await proxy.answer(
                     to: "\(method) \(TicketAddress.path(of: id))\(suffix) HTTP/1.1\r\n\(fields)\r\n\r\n")
                 if status == 200 {
-                    #expect(answer.status != 403 && answer.status != 421)
+                    #expect(response.status != 403 && response.status != 421)
                 } else {
-                    #expect(answer.status == status)
+                    #expect(response.status == status)
                 }
             }
             if status != 200 { #expect(!attempt.seen.value.isCancelled) }
@@ -139,10 +139,10 @@ struct TicketResourceTests {
                 _ = await attempt.mark()
                 attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
             }
-            let answer = try await client.answer()
-            #expect(answer.status == 200)
-            #expect(answer.member("state") == end)
-            if end == "delivered" { #expect(answer.body.contains(#""response":{"status":200"#)) }
+            let response = try await client.answer()
+            #expect(response.status == 200)
+            #expect(response.member("state") == end)
+            if end == "delivered" { #expect(response.body.contains(#""response":{"status":200"#)) }
             try await client.send(.own("GET", "/"))
             #expect(try await client.answer().status == 200)
         }
@@ -161,17 +161,17 @@ struct TicketResourceTests {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
             let id = try await proxy.accept()
             _ = try await proxy.nextAttempt()
-            let answer = try await proxy.ticket(id, "Prefer: wait=1")
-            #expect(answer.status == 200)
-            #expect(answer.member("state") == "attempting")
+            let response = try await proxy.ticket(id, "Prefer: wait=1")
+            #expect(response.status == 200)
+            #expect(response.member("state") == "attempting")
         }
     }
 
     @Test func clientThatWaitsForAnUnknownTicketIsAnsweredAtOnce() async throws {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
-            let answer = try await proxy.answer(
+            let response = try await proxy.answer(
                 to: .own("GET", "/.layover/tickets/00000000000000000000000000000000", ["Prefer: wait=600"]))
-            #expect(answer.status == 404)
+            #expect(response.status == 404)
         }
     }
 
@@ -230,9 +230,9 @@ struct TicketResourceTests {
             try await proxy.settle()
             await proxy.engine.drain()
             async let drained: Void = proxy.server.drain(within: .seconds(60))
-            let answer = try await client.answer()
-            #expect(answer.member("state") == "waiting")
-            #expect(answer["Connection"] == "close")
+            let response = try await client.answer()
+            #expect(response.member("state") == "waiting")
+            #expect(response["Connection"] == "close")
             await drained
         }
     }
@@ -291,9 +291,9 @@ struct TicketResourceTests {
             _ = try await proxy.until(id, is: .waiting)
             #expect(try await proxy.drop(id).status == 204)
             #expect(try await tickets.record(of: id)?.state == .cancelled, "it is on disk before anybody is told")
-            let answer = try await proxy.response(id)
-            #expect(answer.status == 410)
-            #expect(answer.member("kind") == "cancelled")
+            let response = try await proxy.response(id)
+            #expect(response.status == 410)
+            #expect(response.member("kind") == "cancelled")
             try await eventually("an empty folder") { tickets.files.isEmpty }
             #expect(try await proxy.drop(id).status == 204, "twice is once")
             try await proxy.advance(by: .seconds(1000))
@@ -357,9 +357,9 @@ struct TicketResourceTests {
                 #expect(unsaved.member("kind") == "store")
             }
             tickets.setFull(false)
-            var answer = try await proxy.drop(id)
+            var response = try await proxy.drop(id)
             // Asked for again until the disk has room: then it is on disk, and not before.
-            while answer.status != 204 { answer = try await proxy.drop(id) }
+            while response.status != 204 { response = try await proxy.drop(id) }
             #expect(try await tickets.record(of: id)?.state == .cancelled)
             try await proxy.expectAttempts(1)
         }

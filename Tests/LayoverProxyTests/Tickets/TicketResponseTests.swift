@@ -36,12 +36,12 @@ struct TicketAnswerTests {
             let id = try await proxy.accept()
             try await proxy.nextAttempt().fail()
             _ = try await proxy.until(id, is: .waiting)
-            let answer = try await proxy.response(id)
-            #expect(answer.status == 409)
-            #expect(answer.member("kind") == "pending")
-            #expect(answer["Retry-After"].flatMap { Int($0) } ?? 0 >= 1)
-            #expect(answer.member("evidence") == "neverSent")
-            #expect(answer.member("attempts") == "1")
+            let response = try await proxy.response(id)
+            #expect(response.status == 409)
+            #expect(response.member("kind") == "pending")
+            #expect(response["Retry-After"].flatMap { Int($0) } ?? 0 >= 1)
+            #expect(response.member("evidence") == "neverSent")
+            #expect(response.member("attempts") == "1")
         }
     }
 
@@ -61,13 +61,13 @@ struct TicketAnswerTests {
             _ = try await proxy.until(id, is: .delivered)
             #expect(tickets.files == (count > 100 ? ["\(id).answer"] : []))
             for _ in 0..<2 {
-                let answer = try await proxy.response(id)
-                #expect(answer.status == 201)
-                #expect(answer.body == body)
-                #expect(answer["Content-Length"] == "\(count)")
-                #expect(answer.values("Set-Cookie") == ["a=1", "b=2"])
-                #expect(answer["Location"] == "/new")
-                #expect(answer["ETag"] == "\"x\"")
+                let response = try await proxy.response(id)
+                #expect(response.status == 201)
+                #expect(response.body == body)
+                #expect(response["Content-Length"] == "\(count)")
+                #expect(response.values("Set-Cookie") == ["a=1", "b=2"])
+                #expect(response["Location"] == "/new")
+                #expect(response["ETag"] == "\"x\"")
             }
             let head = try await proxy.response(id, method: "HEAD")
             #expect(head["Content-Length"] == "\(count)")
@@ -81,10 +81,10 @@ struct TicketAnswerTests {
             #expect(await attempt.mark())
             attempt.respond(200, ["Transfer-Encoding: chunked"], body: "hello", trailers: ["X-T: 1"])
             _ = try await proxy.until(id, is: .delivered)
-            let answer = try await proxy.response(id)
-            #expect(answer.end == .length)
-            #expect(answer.body == "hello")
-            #expect(answer["Transfer-Encoding"] == nil)
+            let response = try await proxy.response(id)
+            #expect(response.end == .length)
+            #expect(response.body == "hello")
+            #expect(response["Transfer-Encoding"] == nil)
         }
     }
 
@@ -97,9 +97,9 @@ struct TicketAnswerTests {
             attempt.respond(status, fields)
             _ = try await proxy.until(id, is: .delivered)
             let client = try await proxy.client(sending: .own("GET", TicketAddress.path(of: id) + "/response") + .own("GET", "/"))
-            let answer = try await client.answer()
-            #expect(answer.status == status)
-            #expect(answer["Content-Length"] == nil)
+            let response = try await client.answer()
+            #expect(response.status == status)
+            #expect(response["Content-Length"] == nil)
             #expect(try await client.answer().status == 200, "nothing of it is taken for the next answer")
         }
     }
@@ -112,9 +112,9 @@ struct TicketAnswerTests {
             #expect(await attempt.mark())
             attempt.respond(200, ["Content-Length: 100"], body: "")
             _ = try await proxy.until(id, is: .delivered)
-            let answer = try await proxy.response(id)
-            #expect(answer.status == 200)
-            #expect(answer.body == "")
+            let response = try await proxy.response(id)
+            #expect(response.status == 200)
+            #expect(response.body == "")
         }
     }
 
@@ -149,8 +149,8 @@ struct TicketAnswerTests {
             waiting = try await loop.eventLoop.submit { loop.connections.untakenByteCount }.get()
             #expect(waiting < 400_000, "it reads no further than the client takes")
             try await client.startReading()
-            let answer = try await client.answer(after: 6_000_000)
-            #expect(answer.body == body)
+            let response = try await client.answer(after: 6_000_000)
+            #expect(response.body == body)
         }
     }
 
@@ -205,9 +205,9 @@ struct TicketAnswerTests {
             attempt.finish()
             let document = try await proxy.until(id, is: .delivered)
             #expect(document.body.contains(#""status":200"#))
-            let answer = try await proxy.response(id)
-            #expect(answer.status == 507)
-            #expect(answer.member("kind") == "answer_not_kept")
+            let response = try await proxy.response(id)
+            #expect(response.status == 507)
+            #expect(response.member("kind") == "answer_not_kept")
             try await proxy.becomesEmpty(tickets)
         }
     }
@@ -225,9 +225,9 @@ struct TicketAnswerTests {
             try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
             let document = try await proxy.until(id, is: .delivered)
             #expect(document.body.contains(#""status":200"#))
-            let answer = try await proxy.response(id)
-            #expect(answer.status == 507)
-            #expect(answer.member("kind") == "answer_not_kept")
+            let response = try await proxy.response(id)
+            #expect(response.status == 507)
+            #expect(response.member("kind") == "answer_not_kept")
             try await proxy.becomesEmpty(tickets)
         }
     }
@@ -262,10 +262,10 @@ struct TicketAnswerTests {
             let document = try await proxy.until(id, is: .delivered)
             #expect(document.body.contains(#""status":201"#))
             #expect(document.body.contains(#""lastFailure":{"kind":"connection_terminated","phase":"receiving""#))
-            let answer = try await proxy.response(id)
-            #expect(answer.status == 502)
-            #expect(answer.member("kind") == "answer_broke_off")
-            #expect(answer.member("phase") == "receiving")
+            let response = try await proxy.response(id)
+            #expect(response.status == 502)
+            #expect(response.member("kind") == "answer_broke_off")
+            #expect(response.member("phase") == "receiving")
             let attempts = await proxy.engine.entry(id)?.attempts.records ?? []
             #expect(attempts.map(\.brokeOff) == [true], "explain says so")
             #expect(try await tickets.record(of: id)?.responseBrokeOff == true, "and so does the disk")

@@ -24,12 +24,12 @@ struct TokensInHeldBodiesTests {
             let parent = try await proxy.accept("/parent")
             let attempt = try await proxy.nextAttempt("the attempt of the parent")
             let text = body.replacing("ID", with: "\(parent)")
-            let answer = try await proxy.answer(
+            let response = try await proxy.answer(
                 to: .submission("/", body: text, "Content-Type: \(type)", Self.wait, "Idempotency-Key: 1"))
-            #expect(answer.status == 202)
-            #expect(answer["Preference-Applied"] == "respond-async")
-            #expect(answer.member("waitingFor") == "parent")
-            let child = try #require(answer.ticket)
+            #expect(response.status == 202)
+            #expect(response["Preference-Applied"] == "respond-async")
+            #expect(response.member("waitingFor") == "parent")
+            let child = try #require(response.ticket)
             try await proxy.expectAttempts(1)
             try await attempt.answerWell(200, ["Content-Type: application/json"], body: #"{"id":"a b"}"#)
             let next = try await proxy.nextAttempt("the attempt of the child")
@@ -46,10 +46,10 @@ struct TokensInHeldBodiesTests {
 
     @Test func invalidTokenIsRefusedBeforeAnyAttempt() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
-            let answer = try await proxy.answer(
+            let response = try await proxy.answer(
                 to: .submission("/", body: #"["~ticket.no~"]"#, "Content-Type: application/json", Self.wait))
-            #expect(answer.status == 400)
-            #expect(answer.member("kind") == "token")
+            #expect(response.status == 400)
+            #expect(response.member("kind") == "token")
             try await proxy.expectAttempts(0)
         }
     }
@@ -58,8 +58,8 @@ struct TokensInHeldBodiesTests {
     @Test(arguments: [("/%7Euuid~", "X: 1"), ("/", "X-Id: ~uuid~")])
     func tokenInTheHeadMakesTheRequestATicket(target: String, field: String) async throws {
         try await withProxy(tickets: TestStore()) { proxy in
-            let answer = try await proxy.answer(to: .submission(target, Self.wait, field))
-            #expect(answer.status == 202)
+            let response = try await proxy.answer(to: .submission(target, Self.wait, field))
+            #expect(response.status == 202)
             let attempt = try await proxy.nextAttempt()
             #expect(!attempt.request.target.contains("uuid"))
             #expect(attempt.values("X-Id").first?.contains("uuid") != true)
@@ -119,9 +119,9 @@ struct TokensInHeldBodiesTests {
     @Test func tokenInATooLongBodyIs413() async throws {
         try await withProxy(tickets: TestStore(), configuration: { $0.body.byteCountMax = 1000 }) { proxy in
             let chunks = ["[\"~uuid~\""] + [String](repeating: String(repeating: " ", count: 300), count: 9)
-            let answer = try await proxy.answer(to: Self.request("application/json", chunks: chunks))
-            #expect(answer.status == 413)
-            #expect(answer.member("detail")?.contains("limits.bodyMax (1000 bytes)") == true)
+            let response = try await proxy.answer(to: Self.request("application/json", chunks: chunks))
+            #expect(response.status == 413)
+            #expect(response.member("detail")?.contains("limits.bodyMax (1000 bytes)") == true)
             try await proxy.expectAttempts(0)
         }
     }
@@ -134,9 +134,9 @@ struct TokensInHeldBodiesTests {
             script: { $0.respondOnceSent(200, ["Content-Length: 0"]) }, tickets: tickets, configuration: { $0.body.inMemoryMax = 100 }
         ) { proxy in
             let body = start + String(repeating: " ", count: 600_000) + "]"
-            let answer = try await proxy.answer(
+            let response = try await proxy.answer(
                 to: .submission("/", body: body, "Content-Type: application/json", Self.wait))
-            #expect(answer.status == status)
+            #expect(response.status == status)
             try await proxy.expectAttempts(status == 200 ? 1 : 0)
             #expect(tickets.files.isEmpty)
         }
@@ -146,12 +146,12 @@ struct TokensInHeldBodiesTests {
     @Test func bodyOfARefusedRequestIsRemoved() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
-            let answer = try await proxy.answer(
+            let response = try await proxy.answer(
                 to: .submission(
                     "/", body: "[\"~uuid~\"]", "Content-Type: application/json", "Prefer: respond-async, wait=0",
                     "Layover-After: 0123456789abcdef0123456789abcdef"))
-            #expect(answer.status == 400)
-            #expect(answer.member("kind") == "unknown_ticket")
+            #expect(response.status == 400)
+            #expect(response.member("kind") == "unknown_ticket")
             try await proxy.becomesEmpty(tickets)
         }
     }

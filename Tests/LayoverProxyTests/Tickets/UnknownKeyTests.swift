@@ -68,11 +68,11 @@ struct UnknownKeyTests {
     @Test func requestGets503WhenItsWaitIsOver() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await unknown(proxy, .submission("/", "Prefer: respond-async, wait=1", Self.key))
-            let answer = try await client.answer()
-            #expect(answer.status == 503)
-            #expect(answer.member("kind") == "store")
-            #expect(answer.member("evidence") == "neverSent")
-            #expect(answer["Retry-After"] == "10")
+            let response = try await client.answer()
+            #expect(response.status == 503)
+            #expect(response.member("kind") == "store")
+            #expect(response.member("evidence") == "neverSent")
+            #expect(response["Retry-After"] == "10")
             try await proxy.expectAttempts(0)
         }
     }
@@ -80,9 +80,9 @@ struct UnknownKeyTests {
     @Test func requestGets503AtHoldMax() async throws {
         try await withProxy(tickets: TestStore(), configuration: { $0.routes = .standard { $0.holdMax = .seconds(1) } }) { proxy in
             let client = try await unknown(proxy, .submission("/", Self.waits, Self.key))
-            let answer = try await client.answer()
-            #expect(answer.status == 503)
-            #expect(answer.member("kind") == "store")
+            let response = try await client.answer()
+            #expect(response.status == 503)
+            #expect(response.member("kind") == "store")
             try await proxy.expectAttempts(0)
         }
     }

@@ -33,10 +33,10 @@ struct WhenAwayTests {
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.values("Prefer") == [prefer])
             attempt.respondOnceSent(202, ["Content-Location: http://o.test/status/1", "Content-Length: 0"])
-            let answer = try await client.answer()
-            #expect(answer.status == 202)
-            #expect(answer["Content-Location"] == "http://o.test/status/1")
-            #expect(answer["Preference-Applied"] == nil && answer.ticket == nil)
+            let response = try await client.answer()
+            #expect(response.status == 202)
+            #expect(response["Content-Location"] == "http://o.test/status/1")
+            #expect(response["Preference-Applied"] == nil && response.ticket == nil)
             #expect(await proxy.engine.liveEntries().isEmpty)
             try await proxy.expectAttempts(1)
         }
@@ -81,10 +81,10 @@ struct WhenAwayTests {
             } else {
                 attempt.fail()
             }
-            let answer = try await client.answer("a ticket")
-            #expect(answer.status == 202)
-            #expect(answer["Preference-Applied"] == "respond-async")
-            let id = try #require(answer.ticket)
+            let response = try await client.answer("a ticket")
+            #expect(response.status == 202)
+            #expect(response["Preference-Applied"] == "respond-async")
+            let id = try #require(response.ticket)
             try await proxy.advance(by: .seconds(60))
             let replay = try await proxy.nextAttempt("the replay")
             #expect(replay.values("Prefer") == ["respond-async"], "a replay gets what the first attempt got")
@@ -100,8 +100,8 @@ struct WhenAwayTests {
             let attempt = try await proxy.nextAttempt()
             _ = try await attempt.wholeBody()
             attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
-            let answer = try await client.answer()
-            #expect(answer.status == 502 && answer.member("evidence") == "maybeApplied")
+            let response = try await client.answer()
+            #expect(response.status == 502 && response.member("evidence") == "maybeApplied")
             try await proxy.expectAttempts(1)
         }
     }
@@ -111,9 +111,9 @@ struct WhenAwayTests {
             _ = try await proxy.client(sending: .get("/held"))
             try await proxy.parkNext()
             try await proxy.settle()
-            let answer = try await proxy.answer(to: .submission("/", Self.async))
-            #expect(answer.status == 202)
-            #expect(answer.ticket != nil)
+            let response = try await proxy.answer(to: .submission("/", Self.async))
+            #expect(response.status == 202)
+            #expect(response.ticket != nil)
         }
     }
 
@@ -195,9 +195,9 @@ struct WhenAwayTests {
     func alwaysKindsAreTicketsAtOnce(fields: String) async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let body = fields.contains("X-Body") ? #"["~uuid~"]"# : "abc"
-            let answer = try await proxy.answer(to: .submission("/", body: body, fields))
-            #expect(answer.status == 202)
-            #expect(answer["Preference-Applied"] == "respond-async")
+            let response = try await proxy.answer(to: .submission("/", body: body, fields))
+            #expect(response.status == 202)
+            #expect(response["Preference-Applied"] == "respond-async")
             let replay = try await proxy.nextAttempt("the replay")
             #expect(replay.attempt.permit != nil, "it is a ticket's")
             #expect(replay.values("Prefer") == [], "the preference was honoured here")

@@ -76,8 +76,8 @@ struct TokenFuzzTests {
                 target: String(decoding: bytes(), as: UTF8.self),
                 fields: RequestFields(lines: ByteBuffer(bytes: Array("Content-Type: \(type)\0X: ".utf8) + bytes())),
                 body: ByteBuffer(bytes: bytes()))
-            let answer = ParentResponse.created(ByteBuffer(bytes: Array("X: y\r\nLocation: ".utf8) + bytes()), body: #"{"v":"w"}"#)
-            _ = try? Substitution(answer).applied(to: request)
+            let response = ParentResponse.created(ByteBuffer(bytes: Array("X: y\r\nLocation: ".utf8) + bytes()), body: #"{"v":"w"}"#)
+            _ = try? Substitution(response).applied(to: request)
             // If the scan finds a token in a body, the search has found it too.
             guard let body = request.body, (try? TokenScan(request).isInBody) == true else { return }
             var search = TildeSearch(BodyType(fields: request.fields))

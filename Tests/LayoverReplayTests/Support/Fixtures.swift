@@ -14,7 +14,7 @@ func requestLines(_ lines: String...) -> RequestFields {
 }
 
 /// Field lines of a response: each with a CRLF.
-func answerLines(_ lines: String...) -> ByteBuffer {
+func responseLines(_ lines: String...) -> ByteBuffer {
     ByteBuffer(string: lines.map { $0 + "\r\n" }.joined())
 }
 
@@ -40,9 +40,9 @@ extension ParentResponse {
 
 extension Substitution {
     /// To `https://api.example.com`, with a response to ticket `one`.
-    init(_ answer: ParentResponse, limits: TokenLimits = .init()) {
+    init(_ response: ParentResponse, limits: TokenLimits = .init()) {
         self.init(
-            values: TokenValues(parents: [one: answer], uuid: uuid, limits: limits), origin: "https://api.example.com")
+            values: TokenValues(parents: [one: response], uuid: uuid, limits: limits), origin: "https://api.example.com")
     }
 }
 

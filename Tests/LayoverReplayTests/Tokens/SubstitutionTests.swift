@@ -4,11 +4,12 @@ import Testing
 @testable import LayoverReplay
 
 struct SubstitutionTests {
-    private let located = ParentResponse.created(answerLines("Server: x", "Location: /v1/cards/7", "ETag: \"a b\""), body: #"{"id":7,"s":"a/b ü\"\\&=","e":"","d":"..","n":null}"#)
+    private let located = ParentResponse.created(
+        responseLines("Server: x", "Location: /v1/cards/7", "ETag: \"a b\""), body: #"{"id":7,"s":"a/b ü\"\\&=","e":"","d":"..","n":null}"#)
     private let location = "~ticket.\(one).location~"
 
-    private func target(_ target: String, _ answer: ParentResponse) throws -> String {
-        try Substitution(answer).applied(to: .get(target)).target
+    private func target(_ target: String, _ response: ParentResponse) throws -> String {
+        try Substitution(response).applied(to: .get(target)).target
     }
 
     private func json(_ key: String) -> String { "~ticket.\(one).json.\(key)~" }
@@ -33,7 +34,7 @@ struct SubstitutionTests {
     ])
     func aLocationReplacesThePath(field: String, template: String, result: String) throws {
         let template = template.split(separator: "@", omittingEmptySubsequences: false).joined(separator: location)
-        #expect(try target(template, .created(answerLines("Location: " + field))) == result)
+        #expect(try target(template, .created(responseLines("Location: " + field))) == result)
     }
 
     @Test(arguments: [
@@ -42,17 +43,17 @@ struct SubstitutionTests {
         "https:///x",
     ])
     func aLocationAtAnotherOriginIsRejected(field: String) throws {
-        let error = try #require(tokenError { try target("/" + location, .created(answerLines("Location: " + field))) })
+        let error = try #require(tokenError { try target("/" + location, .created(responseLines("Location: " + field))) })
         #expect(error.code == .rejected)
         #expect(error.description == "The location that \(location) stands for is not at the origin that the request was accepted for.")
         // In a query it is only text.
-        #expect(try target("/?x=" + location, .created(answerLines("Location: " + field))).hasPrefix("/?x="))
+        #expect(try target("/?x=" + location, .created(responseLines("Location: " + field))).hasPrefix("/?x="))
     }
 
     @Test(arguments: [("/x?a", "/@/y"), ("/x\u{1}", "/@")])
     func aLocationThatMakesNoTargetIsRejected(field: String, template: String) throws {
         let template = template.split(separator: "@", omittingEmptySubsequences: false).joined(separator: location)
-        #expect(tokenError { try target(template, .created(answerLines("Location: " + field))) }?.code == .rejected)
+        #expect(tokenError { try target(template, .created(responseLines("Location: " + field))) }?.code == .rejected)
     }
 
     @Test(arguments: ["e", "d"])
@@ -91,8 +92,8 @@ struct SubstitutionTests {
         var fields = ByteBuffer(string: "X: ")
         let controls = (UInt8(1)..<0x20).filter { $0 != 9 && $0 != 10 && $0 != 13 }
         fields.writeBytes([0x21] + controls + [9, 0x7F, 13, 10])
-        let answer = ParentResponse(status: 200, fields: fields, requestURL: "https://api.example.com/", body: nil)
-        let body = try Substitution(answer).applied(to: .json("[\"~ticket.\(one).field.x~\"]")).body
+        let response = ParentResponse(status: 200, fields: fields, requestURL: "https://api.example.com/", body: nil)
+        let body = try Substitution(response).applied(to: .json("[\"~ticket.\(one).field.x~\"]")).body
         let escapes = controls.map { "\\u00" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         #expect(body == ByteBuffer(string: "[\"!\(escapes)\\t\u{7F}\"]"))
     }
@@ -106,18 +107,18 @@ struct SubstitutionTests {
     @Test func valueThatIsNotUTF8IsRejectedInJSON() throws {
         var fields = ByteBuffer(string: "X: ")
         fields.writeBytes([0xFF, 13, 10])
-        let answer = ParentResponse(status: 200, fields: fields, requestURL: "https://api.example.com/", body: nil)
+        let response = ParentResponse(status: 200, fields: fields, requestURL: "https://api.example.com/", body: nil)
         let token = "~ticket.\(one).field.x~"
-        #expect(tokenError { try Substitution(answer).applied(to: .json("\"\(token)\"")) }?.code == .rejected)
-        #expect(try target("/" + token, answer) == "/%FF")
-        #expect(try Substitution(answer).applied(to: .form("a=" + token)).body == ByteBuffer(string: "a=%FF"))
+        #expect(tokenError { try Substitution(response).applied(to: .json("\"\(token)\"")) }?.code == .rejected)
+        #expect(try target("/" + token, response) == "/%FF")
+        #expect(try Substitution(response).applied(to: .form("a=" + token)).body == ByteBuffer(string: "a=%FF"))
     }
 
     // MARK: Rules
 
     @Test func aValueIsNotReadAgain() throws {
-        let answer = ParentResponse.created(body: #"{"x":"~uuid~ ~ticket.zz~"}"#)
-        #expect(try Substitution(answer).applied(to: .json("[\"\(json("x"))\"]")).body == ByteBuffer(string: "[\"~uuid~ ~ticket.zz~\"]"))
+        let response = ParentResponse.created(body: #"{"x":"~uuid~ ~ticket.zz~"}"#)
+        #expect(try Substitution(response).applied(to: .json("[\"\(json("x"))\"]")).body == ByteBuffer(string: "[\"~uuid~ ~ticket.zz~\"]"))
     }
 
     @Test func tokensToBeReplacedLaterStay() throws {
@@ -138,8 +139,10 @@ struct SubstitutionTests {
         var limits = TokenLimits()
         limits.valueByteCountMax = 10
         limits.headByteCountMax = 40
-        let answer = ParentResponse.created(body: #"{"a":"01234567890","b":"          "}"#)
-        func code(_ request: TokenRequest) -> TokenError.Code? { tokenError { try Substitution(answer, limits: limits).applied(to: request) }?.code }
+        let response = ParentResponse.created(body: #"{"a":"01234567890","b":"          "}"#)
+        func code(_ request: TokenRequest) -> TokenError.Code? {
+            tokenError { try Substitution(response, limits: limits).applied(to: request) }?.code
+        }
         #expect(code(.json("[\"\(json("a"))\"]")) == .rejected)
         #expect(code(.json("[\"\(json("b"))\"]")) == nil)
         #expect(code(.get("/\(json("b"))")) == nil)

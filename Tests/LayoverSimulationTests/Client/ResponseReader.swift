@@ -1,6 +1,6 @@
-/// Reads answers from the bytes that a client gets, one after the other.
-struct AnswerReader {
-    struct Answer: Hashable {
+/// Reads responses from the bytes that a client gets, one after the other.
+struct ResponseReader {
+    struct Response: Hashable {
         var status: Int
         var fields: [String: String]
         var bodyByteCount = 0
@@ -12,20 +12,20 @@ struct AnswerReader {
 
     enum Event: Hashable {
         case interim(Int)
-        case head(Answer)
+        case head(Response)
         /// Bytes of a body that says of which version it is, and where they stand in it.
-        case bytes([UInt8], at: Int, Answer)
-        case complete(Answer)
+        case bytes([UInt8], at: Int, Response)
+        case complete(Response)
         case malformed(String)
     }
 
     private enum State {
         case head
-        case body(Answer, left: Int)
-        case chunkHead(Answer)
-        case chunk(Answer, left: Int)
-        case chunkEnd(Answer)
-        case trailers(Answer)
+        case body(Response, left: Int)
+        case chunkHead(Response)
+        case chunk(Response, left: Int)
+        case chunkEnd(Response)
+        case trailers(Response)
         case broken
     }
 
@@ -34,7 +34,7 @@ struct AnswerReader {
     private var position = 0
 
     /// True if a response has begun and is not complete.
-    var isInAnswer: Bool {
+    var isInResponse: Bool {
         if case .head = state { return position < bytes.count }
         return true
     }
@@ -47,36 +47,36 @@ struct AnswerReader {
             switch state {
             case .head:
                 return readHead(isHead: isHead)
-            case .body(var answer, let left):
-                if left == 0 { return complete(answer) }
+            case .body(var response, let left):
+                if left == 0 { return complete(response) }
                 let count = min(left, bytes.count - position)
                 guard count > 0 else { return nil }
                 position += count
-                answer.bodyByteCount += count
-                state = .body(answer, left: left - count)
-                if answer.fields["etag"] != nil { return event(count, answer) }
-            case .chunkHead(let answer):
+                response.bodyByteCount += count
+                state = .body(response, left: left - count)
+                if response.fields["etag"] != nil { return event(count, response) }
+            case .chunkHead(let response):
                 guard let line = line() else { return nil }
                 guard let size = Int(line, radix: 16) else { return broken("chunk size \(line)") }
-                state = size == 0 ? .trailers(answer) : .chunk(answer, left: size)
-            case .chunk(var answer, let left):
+                state = size == 0 ? .trailers(response) : .chunk(response, left: size)
+            case .chunk(var response, let left):
                 if left == 0 {
-                    state = .chunkEnd(answer)
+                    state = .chunkEnd(response)
                     continue
                 }
                 let count = min(left, bytes.count - position)
                 guard count > 0 else { return nil }
                 position += count
-                answer.bodyByteCount += count
-                state = .chunk(answer, left: left - count)
-                if answer.fields["etag"] != nil { return event(count, answer) }
-            case .chunkEnd(let answer):
+                response.bodyByteCount += count
+                state = .chunk(response, left: left - count)
+                if response.fields["etag"] != nil { return event(count, response) }
+            case .chunkEnd(let response):
                 guard let line = line() else { return nil }
                 guard line.isEmpty else { return broken("chunk end \(line)") }
-                state = .chunkHead(answer)
-            case .trailers(let answer):
+                state = .chunkHead(response)
+            case .trailers(let response):
                 guard let line = line() else { return nil }
-                if line.isEmpty { return complete(answer) }
+                if line.isEmpty { return complete(response) }
             case .broken:
                 return nil
             }
@@ -109,24 +109,24 @@ struct AnswerReader {
             fields[line[..<colon].lowercased()] =
                 line[line.index(after: colon)...].drop { $0 == " " }.description
         }
-        let answer = Answer(status: status, fields: fields)
+        let response = Response(status: status, fields: fields)
         if isHead() || status == 204 || status == 304 {
-            state = .body(answer, left: 0)
+            state = .body(response, left: 0)
         } else if fields["transfer-encoding"] == "chunked" {
-            state = .chunkHead(answer)
+            state = .chunkHead(response)
         } else if let length = fields["content-length"].flatMap({ Int($0) }) {
-            state = .body(answer, left: length)
+            state = .body(response, left: length)
         } else {
             return broken("an answer without framing")
         }
-        return .head(answer)
+        return .head(response)
     }
 
-    private func event(_ count: Int, _ answer: Answer) -> Event {
+    private func event(_ count: Int, _ answer: Response) -> Event {
         .bytes(Array(bytes[position - count..<position]), at: answer.bodyByteCount - count, answer)
     }
 
-    private mutating func complete(_ answer: Answer) -> Event {
+    private mutating func complete(_ answer: Response) -> Event {
         state = .head
         bytes.removeFirst(position)
         position = 0

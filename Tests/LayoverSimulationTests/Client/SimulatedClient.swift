@@ -17,7 +17,7 @@ final class SimulatedClient {
     private let pipelines: Bool
 
     private var outbox: [UInt8] = []
-    private var reader = AnswerReader()
+    private var reader = ResponseReader()
     private var sentRequestCount = 0
     /// True if the last response came while the proxy was being stopped.
     private(set) var wasAnsweredInDrain = false
@@ -189,26 +189,26 @@ final class SimulatedClient {
         if socket.isOutputClosed || !channel.isActive { closedByProxy() }
     }
 
-    private func take(_ event: AnswerReader.Event) {
+    private func take(_ event: ResponseReader.Event) {
         switch event {
         case .interim(let status):
             if status == 100, let current, let count = current.bodyByteCount {
                 goOn(with: current, count: count)
             }
-        case .head(let answer):
+        case .head(let response):
             simulation.trace {
-                "c\(self.number) gets \(answer.status) for \(answer.requestNumber.map { "r\($0)" } ?? "-")"
+                "c\(self.number) gets \(response.status) for \(response.requestNumber.map { "r\($0)" } ?? "-")"
             }
-            simulation.referee.answerBegan(answer, client: self)
-        case .bytes(let bytes, let start, let answer):
-            simulation.referee.got(bytes, at: start, of: answer, client: self)
-        case .complete(let answer):
+            simulation.referee.answerBegan(response, client: self)
+        case .bytes(let bytes, let start, let response):
+            simulation.referee.got(bytes, at: start, of: response, client: self)
+        case .complete(let response):
             guard current != nil else { return simulation.breach("everyClientGetsOneAnswer", "c\(number) gets one more") }
-            simulation.referee.answered(answer, client: self)
+            simulation.referee.answered(response, client: self)
             answeredCount += 1
             wasAnsweredInDrain = simulation.isDraining
             if waitsForContinue === requests[answeredCount - 1] { waitsForContinue = nil }
-            if answer.closes { sawClose = true }
+            if response.closes { sawClose = true }
             later(wait(0...300)) { me in
                 if me.sentRequestCount <= me.answeredCount {
                     me.answeredCount < me.requests.count ? me.sendNext() : me.finish()
@@ -226,7 +226,7 @@ final class SimulatedClient {
     private func closedByProxy() {
         guard !isClosed else { return }
         isClosed = true
-        sawTruncation = reader.isInAnswer
+        sawTruncation = reader.isInResponse
         simulation.trace { "c\(self.number) is closed by the proxy" }
         simulation.referee.closedByProxy(self)
         if channel.isActive { channel.close(promise: nil) }

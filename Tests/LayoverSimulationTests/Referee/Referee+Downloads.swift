@@ -3,8 +3,8 @@
 /// Responses that break off and go on.
 extension Referee {
     /// Bytes of a response that says of which version it is have come to its client.
-    func got(_ bytes: [UInt8], at start: Int, of answer: AnswerReader.Answer, client: SimulatedClient) {
-        guard let tag = answer.fields["etag"], !Representation.isPart(bytes, at: start, ofTag: tag) else { return }
+    func got(_ bytes: [UInt8], at start: Int, of response: ResponseReader.Response, client: SimulatedClient) {
+        guard let tag = response.fields["etag"], !Representation.isPart(bytes, at: start, ofTag: tag) else { return }
         breach("answersAreOfOneVersion", "c\(client.number) gets bytes at \(start) that are not those of \(tag)")
     }
 

@@ -8,9 +8,9 @@ extension Referee {
     // MARK: What clients are told
 
     /// A client holds a 202 in its hands.
-    func ticketAnnounced(_ answer: AnswerReader.Answer, _ asker: RequestTruth) {
-        guard answer.status == 202, answer.requestNumber == nil,
-            let id = answer.fields["location"]?.split(separator: "/").last.flatMap({ EntryID($0) })
+    func ticketAnnounced(_ response: ResponseReader.Response, _ asker: RequestTruth) {
+        guard response.status == 202, response.requestNumber == nil,
+            let id = response.fields["location"]?.split(separator: "/").last.flatMap({ EntryID($0) })
         else { return }
         simulation.count("tickets")
         let truth = asker.original ?? asker
@@ -33,17 +33,17 @@ extension Referee {
         }
     }
 
-    func answered(_ question: TicketAsk, _ answer: AnswerReader.Answer) {
+    func answered(_ question: TicketAsk, _ response: ResponseReader.Response) {
         simulation.count("questions")
         let name = "r\(question.of.number)"
-        switch answer.status {
-        case 404 where answer.requestNumber == nil:
+        switch response.status {
+        case 404 where response.requestNumber == nil:
             breach("nothingAcceptedIsLost", "\(name) is unknown to its client")
         case 204 where question.kind == .drop:
             question.of.isCancelTold = true
         default: break
         }
-        if question.kind == .response, let number = answer.requestNumber, number != question.of.number {
+        if question.kind == .response, let number = response.requestNumber, number != question.of.number {
             breach("ticketsKeepTheirAnswers", "\(name) has the answer to r\(number)")
         }
     }

@@ -101,12 +101,12 @@ extension Referee {
 
     func cancelled(_ attempt: SimulatedAttempt) {
         attempt.truth.runningCount -= 1
-        if attempt.hasHead { attempt.truth.hasBrokenAnswer = true }
+        if attempt.hasHead { attempt.truth.hasBrokenResponse = true }
     }
 
     func failed(_ attempt: SimulatedAttempt, _ evidence: Evidence) {
         attemptsStartOver(attempt)
-        if attempt.hasHead { attempt.truth.hasBrokenAnswer = true }
+        if attempt.hasHead { attempt.truth.hasBrokenResponse = true }
         // What a person asked for may be made anew as such, on a network or a connection that is not dead.
         if evidence == .neverSent || attempt.isReusingConnection, attempt.truth.goesAsAsked {
             attempt.truth.isAskedFor = true
@@ -138,40 +138,40 @@ extension Referee {
 
     // MARK: Downstream
 
-    func answerBegan(_ answer: AnswerReader.Answer, client: SimulatedClient) {
-        answersComeInOrder(answer, client)
-        simulation.responseBegan(answer, client)
+    func answerBegan(_ response: ResponseReader.Response, client: SimulatedClient) {
+        answersComeInOrder(response, client)
+        simulation.responseBegan(response, client)
     }
 
-    private func answersComeInOrder(_ answer: AnswerReader.Answer, _ client: SimulatedClient) {
+    private func answersComeInOrder(_ response: ResponseReader.Response, _ client: SimulatedClient) {
         guard let current = client.current else {
             return breach(
-                "everyClientGetsOneAnswer", "c\(client.number) gets \(answer.status) and has asked nothing")
+                "everyClientGetsOneAnswer", "c\(client.number) gets \(response.status) and has asked nothing")
         }
         let expected = (current.original ?? current).number
-        if let number = answer.requestNumber, number != expected, current.question == nil {
+        if let number = response.requestNumber, number != expected, current.question == nil {
             breach(
                 "answersComeInOrder", "c\(client.number) gets the answer to r\(number) for r\(current.number)"
             )
         }
     }
 
-    func answered(_ answer: AnswerReader.Answer, client: SimulatedClient) {
+    func answered(_ response: ResponseReader.Response, client: SimulatedClient) {
         guard let truth = client.current else { return }
         truth.answerCount += 1
-        ticketAnnounced(answer, truth)
-        if let question = truth.question { answered(question, answer) }
-        if answer.fields["proxy-status"]?.contains("identical request") == true { simulation.count("shared answers") }
-        simulation.count(answer.requestNumber == nil ? "own answers" : "answers")
+        ticketAnnounced(response, truth)
+        if let question = truth.question { answered(question, response) }
+        if response.fields["proxy-status"]?.contains("identical request") == true { simulation.count("shared answers") }
+        simulation.count(response.requestNumber == nil ? "own answers" : "answers")
         if truth.download.restCount > 0 { simulation.count("resumed answers") }
         if truth.answerCount > 1 { breach("everyClientGetsOneAnswer", "r\(truth.number) is answered twice") }
-        if answer.requestNumber != nil, answer.fields["x-length"] != "\(answer.bodyByteCount)" {
+        if response.requestNumber != nil, response.fields["x-length"] != "\(response.bodyByteCount)" {
             breach(
                 "answersArriveWhole",
-                "r\(truth.number): \(answer.bodyByteCount) bytes of \(answer.fields["x-length"] ?? "")")
+                "r\(truth.number): \(response.bodyByteCount) bytes of \(response.fields["x-length"] ?? "")")
         }
         // A policy that a reload took away is a bad name, and is told so.
-        if answer.status == 400, truth.policyName == nil {
+        if response.status == 400, truth.policyName == nil {
             breach("nothingGoodIsRefused", "r\(truth.number) gets 400")
         }
     }
@@ -189,7 +189,7 @@ extension Referee {
         // before it came after the stop had begun.
         if simulation.isDraining, first.startCount == 0 || client.wasAnsweredInDrain || simulation.isCuttingOff { return }
         // Requests pipelined behind a broken response are lost with it, even if all their bytes arrived.
-        if !client.answered.contains(where: { ($0.original ?? $0).hasBrokenAnswer }), !first.hasBrokenAnswer {
+        if !client.answered.contains(where: { ($0.original ?? $0).hasBrokenResponse }), !first.hasBrokenResponse {
             breach(
                 "everyClientGetsOneAnswer",
                 "c\(client.number) is closed without an answer to r\(truth.number)")

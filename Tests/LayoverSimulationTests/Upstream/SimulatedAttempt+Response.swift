@@ -79,7 +79,7 @@ extension SimulatedAttempt {
         let total = known.byteCount
         let other = Representation(number: known.number, version: known.version + 1000, byteCount: total)
         simulation.trace { "\(self.name) asks for the rest from \(start), and gets: \(reply.rest)" }
-        if !reply.rest.isGood { truth.hasBrokenAnswer = true }
+        if !reply.rest.isGood { truth.hasBrokenResponse = true }
         if reply.rest == .changed || condition != known.tag {
             truth.download.isReplaced(by: other)
             return Response(status: 200, fields: ["ETag: \(other.tag)"], representation: other, places: 0..<total)

@@ -294,7 +294,7 @@ final class SimulatedAttempt {
     /// The process has died; bytes that reached the upstream stay there.
     func processDied() {
         if !isCancelled { truth.runningCount -= 1 }
-        if hasHead { truth.hasBrokenAnswer = true }
+        if hasHead { truth.hasBrokenResponse = true }
         if !attempt.hasBegunSending.load(ordering: .relaxed) {
             if isForced { truth.unusedForceCount += 1 }
             // A person asked for it, and it is still to be made.

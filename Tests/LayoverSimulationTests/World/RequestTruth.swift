@@ -89,7 +89,7 @@ final class RequestTruth {
     var isOwedAttempt = false
     var answerCount = 0
     /// True if a response of an upstream began and broke.
-    var hasBrokenAnswer = false
+    var hasBrokenResponse = false
     /// The longest that any rule in force for it let it wait.
     var holdMax = Duration.zero
     /// The shortest that any rule in force for it let it wait.

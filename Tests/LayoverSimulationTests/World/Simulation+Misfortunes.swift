@@ -59,8 +59,8 @@ extension Simulation {
     }
 
     /// The head of a response is on its way to a client.
-    func responseBegan(_ answer: AnswerReader.Answer, _ client: SimulatedClient) {
-        guard answer.requestNumber != nil, let request = client.current, isUnlucky(request.hasTwins ? 60 : 8) else { return }
+    func responseBegan(_ response: ResponseReader.Response, _ client: SimulatedClient) {
+        guard response.requestNumber != nil, let request = client.current, isUnlucky(request.hasTwins ? 60 : 8) else { return }
         loseClient(of: request, "clients lost after the head")
     }
 

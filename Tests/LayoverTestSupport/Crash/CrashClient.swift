@@ -46,13 +46,13 @@ struct CrashClient: Sendable {
     private func send(_ request: CrashRequest) throws {
         let connection = try RawConnection(port: ports.proxy)
         try connection.send(request.bytes(origin: ports.origin))
-        let answer = try PlainResponse(connection.receiveAll(within: .seconds(30)))
+        let response = try PlainResponse(connection.receiveAll(within: .seconds(30)))
         ledger.change(request.id) { fate in
-            if answer.status == 202, let ticket = answer.ticket {
+            if response.status == 202, let ticket = response.ticket {
                 fate.tickets.append(ticket)
             } else {
-                fate.otherStatuses.append(answer.status)
-                if answer.status == 503 { fate.refusedRounds.append(round) }
+                fate.otherStatuses.append(response.status)
+                if response.status == 503 { fate.refusedRounds.append(round) }
             }
         }
     }
@@ -63,10 +63,10 @@ struct CrashClient: Sendable {
         let connection = try RawConnection(port: ports.proxy)
         try connection.send(
             "GET /.layover/tickets/\(ticket) HTTP/1.1\r\nHost: 127.0.0.1:\(ports.proxy)\r\nPrefer: wait=1\r\nConnection: close\r\n\r\n")
-        let answer = try PlainResponse(connection.receiveAll())
-        let view = try? ShownTicket(answer.body)
+        let response = try PlainResponse(connection.receiveAll())
+        let view = try? ShownTicket(response.body)
         ledger.change(id) { fate in
-            if answer.status != 200 { fate.otherStatuses.append(answer.status) }
+            if response.status != 200 { fate.otherStatuses.append(response.status) }
             // Asked with a wait, it says an end only once that is on disk.
             if let view, view.isFinal, fate.firstEnd == nil { fate.firstEnd = view }
         }

@@ -39,9 +39,9 @@ struct CrashPerson {
         let undecided = listing.data.filter { $0.state == "undecided" }
         for entry in undecided {
             ledger.asked(about: entry.url, why: entry.why ?? "")
-            let answer = try admin.call("POST", "/v1/pending/\(entry.id)/cancel")
-            guard answer.status == 200 else {
-                throw ProcessError("Cancelling \(entry): \(answer.status) \(answer.text)")
+            let response = try admin.call("POST", "/v1/pending/\(entry.id)/cancel")
+            guard response.status == 200 else {
+                throw ProcessError("Cancelling \(entry): \(response.status) \(response.text)")
             }
         }
         return undecided.count

@@ -25,11 +25,11 @@ package struct AdminClient: Sendable {
     }
 
     package func pending(_ query: String = "") throws -> PendingListing {
-        let answer = try call("GET", "/v1/pending\(query)")
-        guard answer.status == 200 else {
-            throw ProcessError("The admin API answered \(answer.status): \(answer.text)")
+        let response = try call("GET", "/v1/pending\(query)")
+        guard response.status == 200 else {
+            throw ProcessError("The admin API answered \(response.status): \(response.text)")
         }
-        return try JSONDecoder().decode(PendingListing.self, from: answer.body)
+        return try JSONDecoder().decode(PendingListing.self, from: response.body)
     }
 
     /// Opens the event stream; it is open, with its snapshot under way, when this returns.

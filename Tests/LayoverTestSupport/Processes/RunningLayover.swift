@@ -130,11 +130,11 @@ package final class RunningLayover: Sendable {
     }
 
     package func incidents() async throws -> [IncidentListing.Incident] {
-        let answer = try await call("GET", "/v1/incidents")
-        guard answer.status == 200 else {
-            throw ProcessError("The admin API answered \(answer.status): \(answer.text)")
+        let response = try await call("GET", "/v1/incidents")
+        guard response.status == 200 else {
+            throw ProcessError("The admin API answered \(response.status): \(response.text)")
         }
-        return try JSONDecoder().decode(IncidentListing.self, from: answer.body).data
+        return try JSONDecoder().decode(IncidentListing.self, from: response.body).data
     }
 
     @discardableResult
@@ -211,9 +211,9 @@ extension RunningLayover {
     /// How a ticket stands; with `wait` (seconds) it may take until it is final or undecided.
     package func ticket(_ id: String, wait: Int = 0) async throws -> ShownTicket {
         let preference = wait > 0 ? "Prefer: wait=\(wait)\r\n" : ""
-        let answer = try await exchange("GET /.layover/tickets/\(id) HTTP/1.1\r\n\(own)\(preference)\r\n")
-        guard answer.status == 200 else { throw ProcessError("Ticket \(id): \(answer.status) \(answer.text)") }
-        return try ShownTicket(answer.body)
+        let response = try await exchange("GET /.layover/tickets/\(id) HTTP/1.1\r\n\(own)\(preference)\r\n")
+        guard response.status == 200 else { throw ProcessError("Ticket \(id): \(response.status) \(response.text)") }
+        return try ShownTicket(response.body)
     }
 
     /// The response that a ticket brought.
@@ -246,9 +246,9 @@ extension RunningLayover {
 
     private func entry(_ id: String, token: String? = nil) async throws -> PendingListing.Entry {
         let admin = admin
-        let answer = try await onOwnThread { try admin.call("GET", "/v1/pending/\(id)", token: token) }
-        guard answer.status == 200 else { throw ProcessError("Entry \(id): \(answer.status) \(answer.text)") }
-        return try JSONDecoder().decode(PendingListing.Entry.self, from: answer.body)
+        let response = try await onOwnThread { try admin.call("GET", "/v1/pending/\(id)", token: token) }
+        guard response.status == 200 else { throw ProcessError("Entry \(id): \(response.status) \(response.text)") }
+        return try JSONDecoder().decode(PendingListing.Entry.self, from: response.body)
     }
 
     private var own: String { "Host: 127.0.0.1:\(proxyPort)\r\nConnection: close\r\n" }

@@ -59,12 +59,12 @@ struct MemoryContent: Sendable {
             return start(id, revision, counts)
         case .lateEvidence(let record):
             return try addLateEvidence(record) ? .done : .stale
-        case .delivered(let record, let answer):
+        case .delivered(let record, let response):
             guard record.state.isFinal, try update(record, &released) else {
-                if tickets[record.id]?.answer == nil || answer.body.fileName != nil { release(answer.body, &released) }
+                if tickets[record.id]?.answer == nil || response.body.fileName != nil { release(response.body, &released) }
                 return .stale
             }
-            tickets[record.id]?.answer = answer
+            tickets[record.id]?.answer = response
             return .done
         case .dropResponse(let id):
             guard let row = tickets[id], row.record.state.isFinal else { return .stale }

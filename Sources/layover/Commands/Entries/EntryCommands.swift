@@ -96,10 +96,10 @@ struct EntryOrder {
 
     private func one(_ id: String, _ client: AdminClient) async throws {
         let path = "/v1/pending/\(AdminCall.escaped(id))/\(command)"
-        let answer = try await client.send(AdminCall("POST", path, body: One(reason: selection.reason)))
+        let response = try await client.send(AdminCall("POST", path, body: One(reason: selection.reason)))
         if waits { return try await printOutcomes(of: [id], client) }
-        let entry = try answer.decoded(EntryDocument.self)
-        StandardOutput.write(selection.json ? answer.text : line(entry))
+        let entry = try response.decoded(EntryDocument.self)
+        StandardOutput.write(selection.json ? response.text : line(entry))
     }
 
     private func line(_ entry: EntryDocument) -> String {

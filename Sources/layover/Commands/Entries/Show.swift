@@ -16,9 +16,9 @@ struct Show: AsyncParsableCommand {
     func run() async throws {
         let client = try connection.client()
         let id = try await EntryNames(client: client).resolved(id)
-        let answer = try await client.send(AdminCall("/v1/pending/\(AdminCall.escaped(id))"))
-        let entry = try answer.decoded(EntryDocument.self)
-        StandardOutput.write(json ? [answer.text] : Self.lines(entry, .standardOutput(), now: Date()))
+        let response = try await client.send(AdminCall("/v1/pending/\(AdminCall.escaped(id))"))
+        let entry = try response.decoded(EntryDocument.self)
+        StandardOutput.write(json ? [response.text] : Self.lines(entry, .standardOutput(), now: Date()))
     }
 
     static func lines(_ entry: EntryDocument, _ terminal: Terminal = .plain, now: Date) -> [String] {
@@ -92,8 +92,8 @@ struct Explain: AsyncParsableCommand {
     func run() async throws {
         let client = try connection.client()
         let id = try await EntryNames(client: client).resolved(id)
-        let answer = try await client.send(AdminCall("/v1/pending/\(AdminCall.escaped(id))/explain"))
-        let document = try answer.decoded(ExplainDocument.self)
-        StandardOutput.write(json ? [answer.text] : Timeline(document: document).lines)
+        let response = try await client.send(AdminCall("/v1/pending/\(AdminCall.escaped(id))/explain"))
+        let document = try response.decoded(ExplainDocument.self)
+        StandardOutput.write(json ? [response.text] : Timeline(document: document).lines)
     }
 }

@@ -13,22 +13,22 @@ struct SingleCommands {
         var isRefused = false
         for id in try await EntryNames(client: client).resolved(names) {
             let call = try AdminCall("POST", "/v1/pending/\(AdminCall.escaped(id))/\(command)", body: body)
-            let answer = try await client.answer(to: call)
-            if answer.status < 300 {
-                try write(answer)
-            } else if names.count > 1, answer.failure.code == .refused {
+            let response = try await client.answer(to: call)
+            if response.status < 300 {
+                try write(response)
+            } else if names.count > 1, response.failure.code == .refused {
                 isRefused = true
-                StandardError.error("\(id): \(call.failure(answer).message)")
+                StandardError.error("\(id): \(call.failure(response).message)")
             } else {
-                throw call.failure(answer)
+                throw call.failure(response)
             }
         }
         if isRefused { throw ExitCode(CommandFailure.Code.refused.rawValue) }
     }
 
-    private func write(_ answer: AdminResponse) throws {
-        guard !json else { return StandardOutput.write(answer.text) }
-        let entry = try answer.decoded(EntryDocument.self)
+    private func write(_ response: AdminResponse) throws {
+        guard !json else { return StandardOutput.write(response.text) }
+        let entry = try response.decoded(EntryDocument.self)
         let why = entry.why.map { ": \($0)" } ?? ""
         StandardOutput.write(Terminal.safe("\(entry.id) \(entry.state)\(why)"))
     }
@@ -85,10 +85,10 @@ struct Force: AsyncParsableCommand {
         let client = try connection.client()
         let id = try await EntryNames(client: client).resolved(id)
         let order = Order(acknowledge: acknowledge, reason: reason)
-        let answer = try await client.send(
+        let response = try await client.send(
             AdminCall("POST", "/v1/pending/\(AdminCall.escaped(id))/force", body: order))
-        let entry = try answer.decoded(EntryDocument.self)
-        StandardOutput.write(json ? answer.text : WillGoText.line(entry))
+        let entry = try response.decoded(EntryDocument.self)
+        StandardOutput.write(json ? response.text : WillGoText.line(entry))
     }
 }
 

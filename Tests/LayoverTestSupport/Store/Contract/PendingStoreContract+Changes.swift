@@ -167,7 +167,7 @@ extension PendingStoreContract {
             try await room.withStore { try require(try $0.live().map(\.state), is: [.attempting]) }
         },
         Check(name: "an answer is kept as it came, until it is dropped") { room in
-            let answer = StoredResponse(
+            let response = StoredResponse(
                 status: 201, fields: ByteBuffer(string: "Set-Cookie: a=b\r\nLocation: /1\r\n"),
                 body: .inline(ByteBuffer(bytes: 0...255)), isBodyLost: true)
             var end = TicketRecord.fixture(1, revision: 2, state: .delivered)
@@ -175,16 +175,16 @@ extension PendingStoreContract {
             try await room.withStore { store in
                 _ = try await store.apply(.insert(.fixture(1), .fixture(), nil))
                 try require(try await store.apply(.dropResponse(.fixture(1))), is: .stale)
-                try require(try await store.apply(.delivered(end, answer)), is: .done)
+                try require(try await store.apply(.delivered(end, response)), is: .done)
                 let late = TicketRecord.fixture(1, revision: 3, state: .delivered)
-                try require(try await store.apply(.delivered(late, answer)), is: .stale)
-                try require(try await store.apply(.delivered(.fixture(2, state: .delivered), answer)), is: .stale)
+                try require(try await store.apply(.delivered(late, response)), is: .stale)
+                try require(try await store.apply(.delivered(.fixture(2, state: .delivered), response)), is: .stale)
             }
             try await room.withStore { store in
                 try require(try store.live(), is: [])
                 try require(try await store.record(of: .fixture(1)), is: end)
                 try require(try await store.request(of: .fixture(1)), is: nil)
-                try require(try await store.response(of: .fixture(1)), is: answer)
+                try require(try await store.response(of: .fixture(1)), is: response)
                 try require(try store.endStates(of: [.fixture(1), .fixture(2)]), is: [.fixture(1): .delivered])
                 try require(try await store.apply(.dropResponse(.fixture(1))), is: .done)
                 try require(try await store.response(of: .fixture(1)), is: nil)

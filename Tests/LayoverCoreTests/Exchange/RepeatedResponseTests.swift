@@ -5,7 +5,7 @@ import Testing
 @testable import LayoverCore
 
 /// The contract, section 1, *Outcome unknown*: responses to a request that was sent again after an attempt that may have been applied.
-struct RepeatedAnswerTests {
+struct RepeatedResponseTests {
     private static func put(_ hasPrecondition: Bool = true, method: String = "PUT") -> RequestSummary {
         var request = RequestSummary(method: method, body: .captured)
         request.hasPrecondition = hasPrecondition

@@ -3,7 +3,7 @@
 /// The earlier attempt may have changed the state against which the origin judges the repetition. So the status of the repetition is
 /// not always the status of the request (RFC 9110 section 13.1.1): a PUT with `If-None-Match: *` that created its target gets a 412
 /// when it is repeated. `rows` is the table of the contract, section 1, *Outcome unknown*; the first row that matches counts.
-package enum RepeatedAnswer: Sendable, Hashable {
+package enum RepeatedResponse: Sendable, Hashable {
     /// The response answers the request.
     case answer
     /// The response does not show whether an earlier attempt was applied.
@@ -26,17 +26,17 @@ package enum RepeatedAnswer: Sendable, Hashable {
     struct Row: Sendable {
         var subject: Subject
         var statuses: Set<Int>
-        var answer: RepeatedAnswer
+        var meaning: RepeatedResponse
     }
 
     static let rows = [
-        Row(subject: .unsafeWithPrecondition, statuses: [412], answer: .unknown),
-        Row(subject: .unsafeWithPrecondition, statuses: [409], answer: .unknownUnlessConflict),
+        Row(subject: .unsafeWithPrecondition, statuses: [412], meaning: .unknown),
+        Row(subject: .unsafeWithPrecondition, statuses: [409], meaning: .unknownUnlessConflict),
     ]
 
     /// - Parameter status: Of the response to the repetition.
     package init(status: Int, to request: RequestSummary) {
-        self = Self.rows.first { $0.statuses.contains(status) && $0.subject.contains(request) }?.answer ?? .answer
+        self = Self.rows.first { $0.statuses.contains(status) && $0.subject.contains(request) }?.meaning ?? .answer
     }
 }
 
