@@ -162,12 +162,15 @@ extension EndToEnd {
                 #"{"policies":{"ask":{"delay":{"type":"constant","every":"20ms","jitter":"none"}}}}"#)
             let kept = try await scene.submit("/echo?kept", "Layover-Policy: ask")
             let deleted = try await scene.submit("/echo?deleted", "Layover-Policy: ask")
+            var attemptCounts: [Int] = []
             for ticket in [kept, deleted] {
                 let view = try await scene.layover.ticket(ticket, wait: 20)
                 #expect(view.state == "undecided")
                 #expect(view.why == "exhausted")
-                #expect(view.attempts > 0 && view.attempts <= 4)
+                attemptCounts.append(view.attempts)
             }
+            // One has used up its attempts. The other may have come when the way was shut already, so it waited without one.
+            #expect(attemptCounts.max() == 4, "\(attemptCounts)")
             await scene.layover.kill()
             let again = try await scene.restarted()
             let origin = try await again.startOrigin()

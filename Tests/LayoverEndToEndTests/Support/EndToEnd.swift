@@ -2,6 +2,6 @@ import Testing
 
 /// Everything that runs the real binary: real clients, real origins, real links.
 ///
-/// One after the other, because most of them measure time or memory and all of them start processes.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+/// One after the other in each process of tests, because they start processes of their own.
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct EndToEnd {}
