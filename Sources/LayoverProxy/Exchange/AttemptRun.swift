@@ -44,11 +44,12 @@ final class AttemptRun {
         return ticketWorker != nil
     }
 
-    /// - Parameter entry: The ticket whose row has to say that the attempt begins to send; nil: the request has no row.
+    /// - Parameter entry: The ticket whose row has to say that the attempt begins to send.
     /// - Returns: What the worker asks before it sends.
-    func recordStart(of entry: EntryID?, _ counts: AttemptCounts, by exchange: Exchange) -> SendingPermit? {
-        startRecord = entry.map { StartRecord(engine: loop.engine, id: $0) }
-        return startRecord?.permit(for: counts, by: exchange)
+    func recordStart(of entry: EntryID, _ counts: AttemptCounts, by exchange: Exchange) -> SendingPermit {
+        let record = StartRecord(engine: loop.engine, id: entry)
+        startRecord = record
+        return record.permit(for: counts, by: exchange)
     }
 
     /// - Parameters:

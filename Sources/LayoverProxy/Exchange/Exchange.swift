@@ -219,7 +219,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         if loop.accessLog != nil { connection?.access?.attemptedAt = startedAt }
         let stored = machine.holder.isStored ? entry : nil
         // mutant: unmarked
-        let permit = run.recordStart(of: stored, machine.attempts.counts, by: self)
+        let permit = stored.map { run.recordStart(of: $0, machine.attempts.counts, by: self) }
         // That the connection of a replay stands is evidence for others that wait for the same origin.
         let connected = entry.map { [engine = loop.engine] id in
             { @Sendable (answer: @Sendable (Bool) -> Void) in
