@@ -146,7 +146,7 @@ extension Exchange {
             post(failure, parking)
             rest()
             adopt()
-        case .breakOff(let failure): return recipient.breakOff(failure, of: self)
+        case .breakOff(let failure): return breakOffResponse(failure)
         case .fail(let failure): return fail(failure, .pass)
         case .leave: clientLeft()
         }

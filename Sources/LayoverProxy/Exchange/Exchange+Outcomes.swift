@@ -4,7 +4,8 @@ import LayoverHTTP
 import LayoverOrigin
 import NIOCore
 
-/// The first step, the events of attempts, what attempts come to when no response is delivered, and those that go on without a client.
+/// The first step, the events of attempts, what the recipient gets of a response, what attempts come to when no response is delivered, and
+/// those that go on without a client.
 extension Exchange {
     // MARK: The first step
 
@@ -54,19 +55,96 @@ extension Exchange {
         switch event {
         case .body(let bytes) where machine.resumable != nil: receiveContinuation(bytes)
         case .body(let bytes) where isUnread: receiveUnread(bytes)
-        case .body(let bytes): run.taken(recipient.receive(bytes, of: self))
+        case .body(let bytes): run.taken(receiveBody(bytes))
         case .endWithheld: client?.endIsWithheld()
         case .complete where machine.resumable != nil: break
-        case .complete(let trailers): recipient.complete(trailers: trailers, of: self)
+        case .complete(let trailers): completeResponse(trailers: trailers)
         case .end where machine.resumable?.isComplete == false: attemptFailed(.partIsOver)
         case .end(let trailers):
             run.end()
-            recipient.finish(trailers: trailers, of: self)
-        case .failed where attempt?.isEndUnclosed == true && phase.isDelivering && recipient.takesUnclosedEnd(of: self):
+            finishResponse(trailers: trailers)
+        case .failed where attempt?.isEndUnclosed == true && phase.isDelivering && takesUnclosedEnd:
             run.end()
-            recipient.finishUnclosed(of: self)
+            finishUnclosedResponse()
         case .failed(let failure): attemptFailed(failure)
         case .bodyWanted, .bodyUnwanted, .interim, .head, .dialled: break
+        }
+    }
+
+    // MARK: What the recipient gets
+
+    func beginResponse(_ head: ResponseHead) {
+        switch recipient {
+        case .client(let client):
+            cacheUse?.begin(head, to: request, at: run.cacheTimes)
+            client.begin(head, of: self)
+        case .store(let store): store.begin(head, of: self)
+        case .cache(let cache): cache.begin(head, at: run.cacheTimes)
+        }
+    }
+
+    /// - Returns: How many bytes count as taken now.
+    func receiveBody(_ bytes: ByteBuffer) -> Int {
+        switch recipient {
+        case .client(let client):
+            if phase.isDelivering { cacheUse?.append(bytes) }
+            return client.receive(bytes, isDelivering: phase.isDelivering)
+        case .store(let store): return store.receive(bytes)
+        case .cache(let cache):
+            cache.append(bytes)
+            return bytes.readableBytes
+        }
+    }
+
+    /// All of the response has come, and the request is still on its way to the origin. `finishResponse` or `breakOffResponse` follows.
+    private func completeResponse(trailers: ByteBuffer?) {
+        // The store and the cache use a response only once its request was sent.
+        if let client, phase.isDelivering { client.complete(trailers: trailers) }
+    }
+
+    private func finishResponse(trailers: ByteBuffer?) {
+        switch recipient {
+        case .client(let client):
+            let wasDelivering = phase.isDelivering
+            cacheUse?.finish()
+            if let shared = client.takeShared() { keySearch?.end(.answer(shared)) }
+            ended(as: client.isGone && !client.isDelivered ? .cancelled : .delivered)
+            if wasDelivering { client.finish(trailers: trailers) }
+        case .store(let store): store.finish(for: self)
+        case .cache(let cache):
+            cache.finish()
+            ended(as: .delivered)
+        }
+    }
+
+    /// True if the client gets a response without a length whose TLS connection ended without close_notify. The client judges itself
+    /// whether the response is complete, as without a proxy. The store and the cache never take such a response for complete.
+    private var takesUnclosedEnd: Bool {
+        guard let client else { return false }
+        let rule = route.flatMap { loop.configuration.routes.route(named: $0) }?.unclosedTLS
+        return client.takesUnclosedEnd(isAccepted: rule == .accept)
+    }
+
+    private func finishUnclosedResponse() {
+        guard let client else { return }
+        cacheUse?.discard()
+        _ = client.takeShared()
+        ended(as: .delivered)
+        client.finishUnclosed()
+    }
+
+    /// Cut off upstream, so cut off downstream: the recipient must not take a part for the whole.
+    func breakOffResponse(_ failure: Failure) {
+        switch recipient {
+        case .client(let client):
+            cacheUse?.discard()
+            ended(as: .failed, failure: failure)
+            client.breakOff()
+        // The part that has come is kept.
+        case .store(let store): store.finish(for: self, brokenBy: failure)
+        case .cache(let cache):
+            cache.discard()
+            ended(as: .failed, failure: failure)
         }
     }
 
@@ -119,8 +197,8 @@ extension Exchange {
     }
 
     func follow(_ step: ExchangeMachine.FailureStep) {
-        if case .breakOff(let failure) = step { return recipient.breakOff(failure, of: self) }
-        if case .finish = step { return recipient.finish(trailers: nil, of: self) }
+        if case .breakOff(let failure) = step { return breakOffResponse(failure) }
+        if case .finish = step { return finishResponse(trailers: nil) }
         discardUnlessResumed()
         switch step {
         case .collect: client?.sendContinue(in: phase)

@@ -100,7 +100,7 @@ extension Exchange {
             return fail(.unsendable(field, status: head.status))
         }
         machine.deliveryBegan()
-        recipient.begin(head, of: self)
+        beginResponse(head)
     }
 
     /// The connection for a tunnel is open, or the origin has agreed to another protocol.
@@ -254,7 +254,7 @@ extension Exchange {
             var rest = bytes
             rest.moveReaderIndex(forwardBy: skipped)
             run.taken(skipped)
-            if rest.readableBytes > 0 { run.taken(recipient.receive(rest, of: self)) }
+            if rest.readableBytes > 0 { run.taken(receiveBody(rest)) }
         case .refused(let refusal): endAttempt(machine.refused(refusal, in: circumstances(), using: &loop.generator))
         }
     }
