@@ -79,7 +79,7 @@ extension ClientConnection {
 
     func refuse(_ refusal: Refusal, to head: RequestHead) {
         loop.metrics.refusedRequestCount.increment()
-        answerDirectly(OwnResponse(refusal.problem, identity: loop.configuration.identity), to: head, closes: refusal.closes)
+        answerDirectly(OwnResponse(refusal.problem, of: loop), to: head, closes: refusal.closes)
     }
 
     /// A response that needs no exchange. A body that comes with the request is not worth reading.
@@ -213,9 +213,7 @@ extension ClientConnection {
         loop.metrics.ownResponseCount.increment()
         if let log = loop.accessLog { access = log.malformed(input, from: clientAddress) }
         responds(status, from: .layover)
-        write(
-            OwnResponse(problem, identity: loop.configuration.identity).encoded(
-                closes: true, sendsBody: sendsBody, isOnOwnOrigin: true))
+        write(OwnResponse(problem, of: loop).encoded(closes: true, sendsBody: sendsBody, isOnOwnOrigin: true))
         finishAccess(.done)
         flushNow()
         linger()
@@ -231,9 +229,7 @@ extension ClientConnection {
     }
 
     func refuseConnection() {
-        write(
-            OwnResponse(limitReached.problem, identity: loop.configuration.identity).encoded(
-                closes: true, sendsBody: true, isOnOwnOrigin: true))
+        write(OwnResponse(limitReached.problem, of: loop).encoded(closes: true, sendsBody: true, isOnOwnOrigin: true))
         flushNow()
         linger()
     }

@@ -196,7 +196,7 @@ extension Exchange {
             case .draining: problem.retryAfter = retryAfter ?? .seconds(5)
             }
             problem.recall(machine.attempts.counts)
-            answer(OwnResponse(problem, identity: loop.configuration.identity))
+            answer(OwnResponse(problem, of: loop))
         }
     }
 
@@ -206,7 +206,7 @@ extension Exchange {
             problem.recall(machine.attempts.counts)
             problem.noteSent()
         }
-        keySearch?.end(KeyOutcome(OwnResponse(problem, identity: loop.configuration.identity)))
+        keySearch?.end(KeyOutcome(OwnResponse(problem, of: loop)))
     }
 
     // MARK: The stop of the proxy

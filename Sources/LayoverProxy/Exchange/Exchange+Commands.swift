@@ -77,7 +77,7 @@ extension Exchange {
         var problem = problem
         if let entry { problem.entry = loop.engine.naming.shown(entry) }
         problem.recall(machine.attempts.counts)
-        answer(OwnResponse(problem, identity: loop.configuration.identity))
+        answer(OwnResponse(problem, of: loop))
         ended(as: .failed, failure: machine.lastFailure)
     }
 
@@ -91,10 +91,7 @@ extension Exchange {
     /// Answers the client, if there is one, with the response of a policy in place of the origin's.
     func standIn(_ response: StandInResponse, _ failure: Failure) {
         guard client != nil else { return ended(as: .failed, failure: failure) }
-        answer(
-            OwnResponse(
-                response, lastFailure: machine.lastFailure, attemptCount: machine.attempts.attemptCount,
-                identity: loop.configuration.identity))
+        answer(OwnResponse(response, lastFailure: machine.lastFailure, attemptCount: machine.attempts.attemptCount, of: loop))
         ended(as: .failed, failure: machine.lastFailure)
     }
 }

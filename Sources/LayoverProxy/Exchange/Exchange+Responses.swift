@@ -208,7 +208,7 @@ extension Exchange {
         var problem = Problem(
             failure, reason: .outcomeUnknown, attemptCount: machine.attempts.attemptCount, entry: nil)
         problem.receivedStatus = head.status
-        keySearch?.end(KeyOutcome(OwnResponse(problem, identity: loop.configuration.identity)))
+        keySearch?.end(KeyOutcome(OwnResponse(problem, of: loop)))
         ended(as: .cancelled, failure: failure)
     }
 

@@ -154,7 +154,7 @@ extension Exchange {
         case .keyReused, .refused, .draining, .unknownParent, .notStored, .gone:
             guard let problem = conversion.problem(result) else { return }
             // If it is not known whether the ticket is in the store, that is the outcome of the others too.
-            if !result.abandonsBody { keySearch?.end(KeyOutcome(OwnResponse(problem, identity: loop.configuration.identity))) }
+            if !result.abandonsBody { keySearch?.end(KeyOutcome(OwnResponse(problem, of: loop))) }
             failUnsent(problem)
         }
     }
@@ -176,7 +176,7 @@ extension Exchange {
     /// Ends the key search of a request whose response is not kept, because the request became no ticket. The others with its key get a
     /// problem: the request must not be sent again for them.
     func responseIsNotStored() {
-        keySearch?.end(KeyOutcome(OwnResponse(.responseNotKept, identity: loop.configuration.identity)))
+        keySearch?.end(KeyOutcome(OwnResponse(.responseNotKept, of: loop)))
     }
 
     // MARK: Others with its key

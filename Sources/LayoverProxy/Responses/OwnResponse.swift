@@ -18,11 +18,11 @@ struct OwnResponse {
         self.body = body
     }
 
-    init(_ problem: Problem, identity: String) {
+    init(_ problem: Problem, of loop: ProxyLoop) {
         status = problem.status
         fields = [
             ("Content-Type", "application/problem+json"),
-            ("Proxy-Status", problem.proxyStatus(identity: identity)),
+            ("Proxy-Status", problem.proxyStatus(identity: loop.configuration.identity)),
         ]
         if let retryAfter = problem.retryAfter {
             let seconds = max(1, Int(retryAfter.inSeconds.rounded(.up)))
@@ -34,14 +34,14 @@ struct OwnResponse {
     }
 
     /// The response that a policy has in place of the origin's.
-    init(_ standIn: StandInResponse, lastFailure: Failure?, attemptCount: Int, identity: String) {
+    init(_ standIn: StandInResponse, lastFailure: Failure?, attemptCount: Int, of loop: ProxyLoop) {
         status = standIn.status
         fields = standIn.fields.map { ($0.name, $0.value.revealed) }
         let error = lastFailure?.kind.errorType ?? FailureKind.destinationUnavailable.rawValue
         fields.append(
             (
                 "Proxy-Status",
-                "\(identity); error=\(error); details=\"stand-in response after \(attemptCount) attempts\""
+                "\(loop.configuration.identity); error=\(error); details=\"stand-in response after \(attemptCount) attempts\""
             ))
         body = standIn.body
     }

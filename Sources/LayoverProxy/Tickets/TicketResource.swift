@@ -77,7 +77,7 @@ final class TicketResource: ConnectionTask, @unchecked Sendable {
         guard !isDone else { return }
         switch result {
         case .unknown: answer(unknown)
-        case .failed(let failure): answer(OwnResponse(Problem(reading: failure), identity: loop.configuration.identity))
+        case .failed(let failure): answer(OwnResponse(Problem(reading: failure), of: loop))
         case .found(let view, let response, let isSaved):
             let state = view.record.state
             guard isLast || state == .undecided || state.isFinal && isSaved else { return }
@@ -98,8 +98,7 @@ final class TicketResource: ConnectionTask, @unchecked Sendable {
 
     private var unknown: OwnResponse {
         OwnResponse(
-            Problem(status: 404, kind: "unknown_ticket", detail: "No ticket has this id.", error: .httpRequestError),
-            identity: loop.configuration.identity)
+            Problem(status: 404, kind: "unknown_ticket", detail: "No ticket has this id.", error: .httpRequestError), of: loop)
     }
 
     // MARK: Its response
@@ -120,7 +119,7 @@ final class TicketResource: ConnectionTask, @unchecked Sendable {
                     Problem(
                         noResponseOf: view, isSaved: isSaved, isBodyLost: stored != nil,
                         seconds: loop.secondsUntil(view.nextAttemptAt)),
-                    identity: loop.configuration.identity))
+                    of: loop))
         }
         isDone = true
         client.addresses = RouteAddresses(of: view.record, loop.configuration.routes, ownBase: ownBase)
@@ -139,10 +138,10 @@ final class TicketResource: ConnectionTask, @unchecked Sendable {
                 switch try await loop.engine.dropTicket(question.id) {
                 case .dropped: break
                 case .unknown: response = unknown
-                case .unsaved(let failure): response = OwnResponse(Problem(notSaved: failure), identity: loop.configuration.identity)
+                case .unsaved(let failure): response = OwnResponse(Problem(notSaved: failure), of: loop)
                 }
             } catch {
-                response = OwnResponse(Problem(reading: error), identity: loop.configuration.identity)
+                response = OwnResponse(Problem(reading: error), of: loop)
             }
             loop.eventLoop.execute { [response] in self.answer(response) }
         }
@@ -162,10 +161,7 @@ final class TicketResource: ConnectionTask, @unchecked Sendable {
     func clientTookBytes() { sending?.goOn() }
 
     func requestBroke(status: Int, detail: String) {
-        answer(
-            OwnResponse(
-                Problem(status: status, kind: "malformed", detail: detail, error: .httpRequestError),
-                identity: loop.configuration.identity))
+        answer(OwnResponse(Problem(status: status, kind: "malformed", detail: detail, error: .httpRequestError), of: loop))
     }
 
     func requestBodyStalled() { requestBroke(status: 408, detail: "The request body stopped arriving.") }
