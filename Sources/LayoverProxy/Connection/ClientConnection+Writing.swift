@@ -94,6 +94,13 @@ extension ClientConnection {
         flushNow()
     }
 
+    /// A response that was kept is written as far as it can be read.
+    func replayEnded(isWhole: Bool, keepsAlive: Bool) {
+        guard isWhole else { return breakOff(isCloseDelimited: false) }
+        exchangeFinished(keepsAlive: keepsAlive)
+        flushNow()
+    }
+
     /// The response is complete.
     func exchangeFinished(keepsAlive: Bool) {
         finishAccess(.done)

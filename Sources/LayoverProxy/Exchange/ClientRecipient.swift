@@ -148,9 +148,7 @@ final class ClientRecipient {
     }
 
     func writeOwnFields(after head: ResponseHead, of exchange: Exchange, into out: inout ByteBuffer) {
-        out.writeStaticString("Via: ")
-        out.writeBytes(loop.planner.viaMember)
-        out.writeStaticString("\r\n")
+        out.writeBytes(loop.planner.viaLine)
         writeStatus(of: exchange, into: &out)
         let end = out.readableBytes
         switch framing {
@@ -299,9 +297,8 @@ final class ClientRecipient {
         framing = cached.body == nil ? .none : .length
         saysClose = !keepsAlive
         var out = facts.passedOn(cached.head.bytes)
-        out.writeStaticString("Via: ")
-        out.writeBytes(loop.planner.viaMember)
-        out.writeString("\r\n" + fields)
+        out.writeBytes(loop.planner.viaLine)
+        out.writeString(fields)
         if let body = cached.body { out.writeString("Content-Length: \(body.byteCount)\r\n") }
         if saysClose { out.writeStaticString("Connection: close\r\n") }
         out.writeStaticString("\r\n")
@@ -316,10 +313,7 @@ final class ClientRecipient {
     private func gave(isWhole: Bool, _ done: (_ isWhole: Bool) -> Void) {
         replay = nil
         done(isWhole)
-        guard let connection else { return }
-        guard isWhole else { return connection.breakOff(isCloseDelimited: false) }
-        connection.exchangeFinished(keepsAlive: keepsAlive && !saysClose)
-        connection.flushNow()
+        connection?.replayEnded(isWhole: isWhole, keepsAlive: keepsAlive && !saysClose)
     }
 }
 

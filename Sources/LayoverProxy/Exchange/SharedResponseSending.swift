@@ -35,10 +35,9 @@ final class SharedResponseSending {
 
     private var head: ByteBuffer {
         var out = client.passedOn(response.head)
-        out.writeStaticString("Via: ")
-        out.writeBytes(loop.planner.viaMember)
+        out.writeBytes(loop.planner.viaLine)
         out.writeString(
-            "\r\nProxy-Status: \(loop.configuration.identity); "
+            "Proxy-Status: \(loop.configuration.identity); "
                 + "details=\"response to an identical request with the same Idempotency-Key\"\r\n")
         if let body = response.body { out.writeString("Content-Length: \(body.byteCount)\r\n") }
         if !keepsAlive { out.writeStaticString("Connection: close\r\n") }
@@ -55,9 +54,7 @@ final class SharedResponseSending {
 
     private func finish(isWhole: Bool) {
         stop()
-        guard isWhole else { connection?.breakOff(isCloseDelimited: false); return }
-        connection?.exchangeFinished(keepsAlive: keepsAlive)
-        connection?.flushNow()
+        connection?.replayEnded(isWhole: isWhole, keepsAlive: keepsAlive)
     }
 }
 

@@ -8,7 +8,7 @@ import NIOCore
 /// A class, because each call of a loop's struct would copy the configuration.
 final class RequestPlanner {
     let configuration: ProxyConfiguration
-    let viaMember: [UInt8]
+    let viaLine: [UInt8]
     let viaToken: [UInt8]
     let addressGuard: any AddressGuard
     /// The addresses among the hosts of the configuration, each with its spelling there.
@@ -17,7 +17,7 @@ final class RequestPlanner {
     init(configuration: ProxyConfiguration, addressGuard: any AddressGuard) {
         self.configuration = configuration
         self.addressGuard = addressGuard
-        viaMember = configuration.viaMember
+        viaLine = configuration.viaLine
         viaToken = Array(configuration.viaIdentity.utf8)
         let addresses = configuration.routes.exactHosts.compactMap { host in NetworkAddress(anySpelling: host).map { ($0, host) } }
         spellings = Dictionary(addresses, uniquingKeysWith: { first, _ in first })

@@ -67,8 +67,8 @@ package struct ProxyConfiguration: Sendable {
 
     var storesTickets: Bool { noTickets == nil }
 
-    /// `1.1 <identity>`, our own Via member of responses.
-    var viaMember: [UInt8] { Array("1.1 \(viaIdentity)".utf8) }
+    /// The field line of the proxy in responses.
+    var viaLine: [UInt8] { Array("Via: 1.1 \(viaIdentity)\r\n".utf8) }
 }
 
 /// The rules that a reload changes at once, as in `ProxyConfiguration`. All others need a restart.

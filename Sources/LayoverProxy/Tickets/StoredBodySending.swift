@@ -37,7 +37,7 @@ final class StoredBodySending: @unchecked Sendable {
         if !keepsAlive { head.writeStaticString("Connection: close\r\n") }
         head.writeStaticString("\r\n")
         connection.write(head)
-        guard hasBody, !client.isHead, stored.body.byteCount > 0 else { return finish() }
+        guard hasBody, !client.isHead, stored.body.byteCount > 0 else { return finish(isWhole: true) }
         let body = CapturedBody(stored.body, limits: loop.configuration.body, spool: loop.spool)
         self.body = body
         let loop = self.loop
@@ -59,18 +59,15 @@ final class StoredBodySending: @unchecked Sendable {
                 connection.write(bytes)
                 connection.flushNow()
             case .wait: return
-            case .end: return finish()
-            case .brokenOff:
-                stop()
-                return connection.breakOff(isCloseDelimited: false)
+            case .end: return finish(isWhole: true)
+            case .brokenOff: return finish(isWhole: false)
             }
         }
     }
 
-    private func finish() {
+    private func finish(isWhole: Bool) {
         stop()
-        connection?.exchangeFinished(keepsAlive: keepsAlive)
-        connection?.flushNow()
+        connection?.replayEnded(isWhole: isWhole, keepsAlive: keepsAlive)
     }
 
     func stop() {
