@@ -36,8 +36,8 @@ final class CutResponse: PlayedAttempt, UpstreamReceiver {
             attempt.receiver = receiver
         }
         guard !isCut else { return }
-        guard !isCancelled, let size = size(of: event), size > left, worker.isOn(rehearsal) else {
-            left -= size(of: event) ?? 0
+        guard !isCancelled, let size = event.responseByteCount, size > left, worker.isOn(rehearsal) else {
+            left -= event.responseByteCount ?? 0
             if case .head = event {
                 isAnswered = true
                 attempt.connectionFacts?.becomeRehearsed()
@@ -51,15 +51,6 @@ final class CutResponse: PlayedAttempt, UpstreamReceiver {
             if isCancelled { return }
         }
         cut()
-    }
-
-    /// Nil for events that are no part of the response.
-    private func size(of event: UpstreamEvent) -> Int? {
-        switch event {
-        case .head(let head, _): head.byteCount
-        case .body(let bytes): bytes.readableBytes
-        case .bodyWanted, .bodyUnwanted, .interim, .endWithheld, .complete, .end, .failed, .dialled: nil
-        }
     }
 
     private func cut() {

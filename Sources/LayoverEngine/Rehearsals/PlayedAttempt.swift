@@ -25,6 +25,15 @@ extension UpstreamEvent {
         case .bodyWanted, .bodyUnwanted, .interim, .head, .body, .endWithheld, .complete: false
         }
     }
+
+    /// Bytes of the response that the event brings, without chunk framing. Nil: the event is no part of the response.
+    var responseByteCount: Int? {
+        switch self {
+        case .head(let head, _): head.byteCount
+        case .body(let bytes): bytes.readableBytes
+        case .bodyWanted, .bodyUnwanted, .interim, .endWithheld, .complete, .end, .failed, .dialled: nil
+        }
+    }
 }
 
 /// An attempt whose connection does not come about. Nothing is sent.

@@ -53,7 +53,7 @@ final class SlowResponse: PlayedAttempt, UpstreamReceiver {
         let isSlow = worker.isOn(rehearsal)
         while !isCancelled, let event = waiting.first {
             let allowance = isSlow ? trickle?.allowance(at: now) ?? .max : .max
-            let size = size(of: event)
+            let size = event.responseByteCount ?? 0
             if size > allowance {
                 passPart(of: event, allowance)
                 return
@@ -79,14 +79,6 @@ final class SlowResponse: PlayedAttempt, UpstreamReceiver {
             attempt.receiver = receiver
         }
         receiver.receive(event, of: attempt)
-    }
-
-    private func size(of event: UpstreamEvent) -> Int {
-        switch event {
-        case .head(let head, _): head.byteCount
-        case .body(let bytes): bytes.readableBytes
-        case .bodyWanted, .bodyUnwanted, .interim, .endWithheld, .complete, .end, .failed, .dialled: 0
-        }
     }
 
     // MARK: Calls
