@@ -107,14 +107,7 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     package final func channelInactive(context: ChannelHandlerContext) {
-        if turn.end() { proceed() }
-        switch phase {
-        case .handshaking(let session), .suspended(let session): fail(.closed(session))
-        case .established:
-            deliver()
-            isInputEnded = true
-        case .inactive, .ended: break
-        }
+        if deliverRest() { isInputEnded = true }
         end(ChannelError.ioOnClosedChannel)
         context.fireChannelInactive()
     }
@@ -281,15 +274,22 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     package final func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case ChannelEvent.inputClosed = event else { return context.fireUserInboundEventTriggered(event) }
-        // Bytes that have come must count before the end of the input does.
+        if deliverRest() { inputEnded(.connection) }
+    }
+
+    /// Takes what has come before the end of the input: it counts before that end does.
+    ///
+    /// - Returns: Whether the handshake was complete.
+    private func deliverRest() -> Bool {
         if turn.end() { proceed() }
         switch phase {
         case .handshaking(let session), .suspended(let session): fail(.closed(session))
         case .established:
             deliver()
-            inputEnded(.connection)
+            return true
         case .inactive, .ended: break
         }
+        return false
     }
 
     private func inputEnded(_ end: TLSInputEnd) {
