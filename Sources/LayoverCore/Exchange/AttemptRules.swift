@@ -230,7 +230,7 @@ package struct AttemptRules: Sendable {
         using generator: inout some RandomNumberGenerator
     ) -> Verdict {
         let wait = response.retryAfter ?? .zero
-        let isRetried = isConflict || policy.retryOn.contains { $0.matches(status: response.status) }
+        let isRetried = isConflict || policy.retryOn.match(status: response.status)
         let mayRetry = policy.mode != .pass || request.isTicket
         if isRetried, mayRetry, request.isRepeatable, !response.forbidsRetry, wait <= policy.retryAfterMax, automaticLeft != 0 {
             let delay = policy.delay.delay(afterAttempt: delayCount, using: &generator)
@@ -255,7 +255,7 @@ package struct AttemptRules: Sendable {
 
     /// How long all requests of the policy stay away after a response; nil if they do not pause.
     package func pause(after response: ResponseSummary) -> Duration? {
-        guard policy.pausesOrigins, policy.retryOn.contains(where: { $0.matches(status: response.status) }) else { return nil }
+        guard policy.pausesOrigins, policy.retryOn.match(status: response.status) else { return nil }
         return response.retryAfter.flatMap { $0 > .zero && $0 <= policy.retryAfterMax ? $0 : nil }
     }
 
@@ -263,8 +263,7 @@ package struct AttemptRules: Sendable {
     package mutating func verdict(
         on response: ResponseSummary, sending request: RequestSummary, using generator: inout some RandomNumberGenerator
     ) -> Verdict {
-        guard policy.mode != .pass, policy.retryOn.contains(where: { $0.matches(status: response.status) })
-        else { return .deliver(.answered) }
+        guard policy.mode != .pass, policy.retryOn.match(status: response.status) else { return .deliver(.answered) }
         // A limiter refuses before it processes (RFC 6585 section 4): nothing was done that another sending could double.
         // mutant: every-status-refuses
         let wasRefused = response.status == 429 && !counts.mayHaveBeenApplied

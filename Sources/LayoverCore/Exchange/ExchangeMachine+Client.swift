@@ -138,12 +138,12 @@ extension ExchangeMachine {
     /// The attempt has failed that went on without its client. No other attempt follows.
     ///
     /// - Returns: The failure as it is recorded.
-    package mutating func unattendedFailed(_ failure: Failure, connection: ConnectionFacts? = nil, at now: Timestamp) -> Failure {
+    package mutating func unattendedFailed(_ failure: Failure, at now: Timestamp) -> Failure {
         var failure = failure
         if attempts.isAborted { failure.becomeAborted() }
         if failure.evidence == .maybeApplied { attempts.wasCutOffSending() }
         lastFailure = failure
-        record(nil, failure: failure, connection: connection, at: now)
+        record(nil, failure: failure, at: now)
         return failure
     }
 

@@ -72,9 +72,8 @@ struct OriginState: Sendable {
     // MARK: Entries and their attempts
 
     mutating func joined(_ policy: Policy) {
-        entryCount += 1
-        if policy.isShortHold { shortHoldCount += 1 }
-        if policy.retriesStatuses { changePacing(of: policy.name) { $0.joined() } }
+        joinedThrough(policy)
+        if policy.retryOn.hasStatus { changePacing(of: policy.name) { $0.joined() } }
     }
 
     /// An entry goes to its origin through this one, a parent proxy.
@@ -89,9 +88,8 @@ struct OriginState: Sendable {
     }
 
     mutating func left(_ policy: Policy) {
-        entryCount -= 1
-        if policy.isShortHold { shortHoldCount -= 1 }
-        if policy.retriesStatuses { changePacing(of: policy.name) { $0.left() } }
+        leftThrough(policy)
+        if policy.retryOn.hasStatus { changePacing(of: policy.name) { $0.left() } }
     }
 
     /// The longest delay between canaries for an origin that is near, or for which clients wait that do so for a short time only.

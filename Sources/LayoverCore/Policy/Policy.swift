@@ -80,8 +80,6 @@ package struct Policy: Sendable, Hashable {
     /// The outcomes that are worth another attempt. Default: connectivity.
     package var retryOn: [RetryCondition] = [.connectivity]
 
-    /// Whether a response may be asked for again.
-    package var retriesStatuses: Bool { retryOn.hasStatus }
     /// Whether a response that says when to come back holds up all its requests to that origin until then.
     package var pausesOrigins: Bool { mode != .pass && budget?.whenSpent != .deliver }
     /// Whether a request is sent again that a limiter has refused, whatever its method. So its body is kept.

@@ -62,9 +62,6 @@ package enum RetryCondition: Sendable, Hashable {
         }
     }
 
-    /// Whether a response with this status is worth another attempt.
-    package func matches(status: Int) -> Bool { self == .status(status) }
-
     fileprivate var isStatus: Bool { if case .status = self { true } else { false } }
 
     private static let connectKinds: Set<FailureKind> = [
@@ -82,5 +79,5 @@ extension [RetryCondition] {
     package var hasStatus: Bool { contains { $0.isStatus } }
 
     /// Whether a response with this status is worth another attempt.
-    package func match(status: Int) -> Bool { contains { $0.matches(status: status) } }
+    package func match(status: Int) -> Bool { contains(.status(status)) }
 }
