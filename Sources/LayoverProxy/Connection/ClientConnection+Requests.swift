@@ -220,11 +220,9 @@ extension ClientConnection {
     }
 
     private var limitReached: Refusal {
-        var problem = Problem(
-            status: 503, kind: "limit",
-            detail: "The limit limits.connections (\(loop.connectionLimit.countMax)) is reached.",
-            error: .connectionLimitReached)
-        problem.retryAfter = .seconds(1)
+        let problem = Problem(
+            status: 503, kind: "limit", detail: "The limit limits.connections (\(loop.connectionLimit.countMax)) is reached.",
+            error: .connectionLimitReached, retryAfter: .seconds(1))
         return Refusal(problem: problem, closes: true)
     }
 
@@ -303,10 +301,9 @@ extension ClientConnection {
     }
 
     private static var tooManyChecks: Refusal {
-        var problem = Problem(
-            status: 503, kind: "limit", detail: "Too many passwords wait to be checked.",
-            error: .connectionLimitReached)
-        problem.retryAfter = .seconds(1)
+        let problem = Problem(
+            status: 503, kind: "limit", detail: "Too many passwords wait to be checked.", error: .connectionLimitReached,
+            retryAfter: .seconds(1))
         return Refusal(problem: problem)
     }
 }

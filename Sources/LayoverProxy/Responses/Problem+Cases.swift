@@ -48,8 +48,7 @@ extension Problem {
                 The server answered \(status), but the value of the response field \(field) is not UTF-8, and Layover cannot pass it on by \
                 HTTP/2 unchanged. By HTTP/1.1 it passes (curl --http1.1).
                 """,
-            error: .proxyInternalResponse)
-        problem.evidence = .maybeApplied
+            error: .proxyInternalResponse, evidence: .maybeApplied)
         problem.receivedStatus = status
         return problem
     }
@@ -91,38 +90,27 @@ extension Problem {
     /// A person knows that the origin has processed the request; the client must not send it again, and cannot be given its
     /// response.
     private static func settled(_ note: String?) -> Problem {
-        var problem = Problem(
+        Problem(
             status: 502, kind: "settled",
             detail: "A person recorded that the server has processed the request. Its response is not known"
                 + (note.map { ": \($0)" } ?? "."),
-            error: .proxyInternalResponse)
-        problem.evidence = .maybeApplied
-        return problem
+            error: .proxyInternalResponse, evidence: .maybeApplied)
     }
 
     /// The request waited for the outcome of an equal request as long as its policy allows.
-    static var equalRequestUnderWay: Problem {
-        var problem = Problem(
-            status: 504, kind: "expired",
-            detail: "A request with the same Idempotency-Key is still running. This one was not sent.",
-            error: .destinationUnavailable)
-        problem.evidence = .neverSent
-        problem.retryAfter = .seconds(5)
-        return problem
-    }
+    static let equalRequestUnderWay = Problem(
+        status: 504, kind: "expired",
+        detail: "A request with the same Idempotency-Key is still running. This one was not sent.",
+        error: .destinationUnavailable, evidence: .neverSent, retryAfter: .seconds(5))
 
     /// For requests that waited for the outcome of an equal one, whose client is gone and whose attempt was ended.
-    private static var unattended: Problem {
-        var problem = Problem(
-            status: 504, kind: "expired",
-            detail: """
-                A request with the same Idempotency-Key was sent, and its client disconnected. Its attempt was ended before a response \
-                came, by timeouts.unattended or limits.unattended. The server may have processed the request.
-                """,
-            error: .httpResponseTimeout)
-        problem.evidence = .maybeApplied
-        return problem
-    }
+    private static let unattended = Problem(
+        status: 504, kind: "expired",
+        detail: """
+            A request with the same Idempotency-Key was sent, and its client disconnected. Its attempt was ended before a response \
+            came, by timeouts.unattended or limits.unattended. The server may have processed the request.
+            """,
+        error: .httpResponseTimeout, evidence: .maybeApplied)
 
     /// The request waited to be sent again, and a reload has revoked the permission for that.
     ///

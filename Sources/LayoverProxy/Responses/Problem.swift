@@ -21,11 +21,13 @@ struct Problem {
     var entry: EntryID?
     var retryAfter: Duration?
 
-    init(status: Int, kind: String, detail: String, error: FailureKind) {
+    init(status: Int, kind: String, detail: String, error: FailureKind, evidence: Evidence? = nil, retryAfter: Duration? = nil) {
         self.status = status
         self.kind = kind
         self.detail = detail
         self.error = error
+        self.evidence = evidence
+        self.retryAfter = retryAfter
     }
 
     /// What the client is told of a failed attempt.

@@ -22,9 +22,8 @@ extension Problem {
                 error: .httpRequestError)
         case .notStored(let id, let failure):
             self.init(
-                status: 507, kind: "store", detail: Self.sentence(failure), error: .proxyInternalError)
+                status: 507, kind: "store", detail: Self.sentence(failure), error: .proxyInternalError, retryAfter: .seconds(10))
             entry = id
-            retryAfter = .seconds(10)
         }
     }
 
@@ -41,20 +40,16 @@ extension Problem {
         self.init(
             status: 507, kind: "store",
             detail: "The request was not accepted: the store (store.path) is not open. \(failure.message)",
-            error: .proxyInternalError)
-        retryAfter = .seconds(10)
+            error: .proxyInternalError, retryAfter: .seconds(10))
     }
 
     /// The store could not be searched for a ticket with the key of the request, as long as its client waited.
     static func keyUnknown(_ failure: StoreFailure) -> Problem {
-        var problem = Problem(
+        Problem(
             status: 503, kind: "store",
             detail: "It is not known whether a request with this Idempotency-Key was accepted before, because the store cannot be "
                 + "read. This one was not sent. \(failure.message)",
-            error: .proxyInternalError)
-        problem.evidence = .neverSent
-        problem.retryAfter = .seconds(10)
-        return problem
+            error: .proxyInternalError, evidence: .neverSent, retryAfter: .seconds(10))
     }
 
     /// The problem of a request whose body could not be kept.
@@ -64,8 +59,7 @@ extension Problem {
         if case .system = failure { kind = "store" }
         self.init(
             status: 507, kind: kind, detail: "The request was not accepted: its body could not be stored.\(reason)",
-            error: .proxyInternalError)
-        retryAfter = .seconds(10)
+            error: .proxyInternalError, retryAfter: .seconds(10))
     }
 
     private static func sentence(_ failure: StoreFailure) -> String {
@@ -100,8 +94,7 @@ extension Problem {
     init(reading failure: StoreFailure) {
         self.init(
             status: 503, kind: "store", detail: "The store could not be read (\(failure.kind.rawValue)).",
-            error: .proxyInternalError)
-        retryAfter = .seconds(5)
+            error: .proxyInternalError, retryAfter: .seconds(5))
     }
 
     /// A ticket was dropped, but only in memory so far.
@@ -110,8 +103,7 @@ extension Problem {
             status: 507, kind: "store",
             detail: "The ticket is dropped, but that is not saved to disk yet; saving is retried. A crash before that undoes it. "
                 + failure.message,
-            error: .proxyInternalError)
-        retryAfter = .seconds(5)
+            error: .proxyInternalError, retryAfter: .seconds(5))
     }
 
     /// Why a ticket has no response to show.
@@ -127,15 +119,13 @@ extension Problem {
         } else if !state.isFinal {
             self.init(
                 status: 409, kind: "pending", detail: "The ticket is \(state.rawValue) and has no response yet.",
-                error: .destinationUnavailable)
-            retryAfter = .seconds(seconds)
+                error: .destinationUnavailable, retryAfter: .seconds(seconds))
         } else if state == .delivered, !isSaved {
             self.init(
                 status: 409, kind: "pending",
                 detail: view.record.settledBy == nil
                     ? "The response has arrived but is not stored yet." : "The end of the ticket is not stored yet.",
-                error: .proxyInternalError)
-            retryAfter = .seconds(seconds)
+                error: .proxyInternalError, retryAfter: .seconds(seconds))
         } else if view.record.settledBy != nil {
             self.init(
                 status: 410, kind: "settled",
