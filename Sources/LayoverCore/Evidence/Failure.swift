@@ -249,38 +249,38 @@ extension Failure {
     ///
     /// - Parameter retryAfter: The wait that the response asks for. Nil: it asks for none, or it is not known.
     package func refusedByParentProxy(_ status: Int, retryAfter: Duration? = nil) -> Failure {
-        var failure = self
         switch status {
         // RFC 9110 section 15: such a status is invalid.
         case ..<100, 600...: return misansweredByParentProxy("The parent proxy answered CONNECT with the invalid status \(status).")
         case 407: return .parentProxyCredentialsRefused(remoteAddress: remoteAddress)
         // The parent proxy tried, or would at another time.
         case 408, 429, 500...599:
-            failure.kind = .destinationUnavailable
+            var failure = changed(to: .destinationUnavailable, "The parent proxy could not connect to the origin (status \(status)).")
             failure.retryAfter = retryAfter
-            failure.message = "The parent proxy could not connect to the origin (status \(status))."
-        default:
-            failure.kind = .parentProxyDenied
-            failure.message = "The parent proxy refused the connection to the origin (status \(status))."
+            return failure
+        default: return changed(to: .parentProxyDenied, "The parent proxy refused the connection to the origin (status \(status)).")
         }
+    }
+
+    /// The same failure with another kind and another sentence.
+    private func changed(to kind: FailureKind, _ message: String) -> Failure {
+        var failure = self
+        (failure.kind, failure.message) = (kind, message)
         return failure
     }
 
     /// The same failure, where the parent proxy refused CONNECT because a proxy behind it got its own request back.
     package var loopOfParentProxies: Failure {
-        var failure = self
-        failure.kind = .proxyLoopDetected
+        var failure = changed(
+            to: .proxyLoopDetected,
+            "A proxy on the way to the origin got its own request back (a loop). See upstreamProxy in the configuration.")
         failure.isLoopOfParentProxies = true
-        failure.message = "A proxy on the way to the origin got its own request back (a loop). See upstreamProxy in the configuration."
         return failure
     }
 
     /// The same failure, where the answer of the parent proxy to CONNECT is no valid response: it is no such proxy.
     package func misansweredByParentProxy(_ message: String) -> Failure {
-        var failure = self
-        failure.kind = .parentProxyMisconfigured
-        failure.message = message
-        return failure
+        changed(to: .parentProxyMisconfigured, message)
     }
 
     package static let parentProxyIsNoHTTP = "The parent proxy answered CONNECT with bytes that are not HTTP."
@@ -288,18 +288,12 @@ extension Failure {
 
     /// The same failure, where the parent proxy never answered CONNECT.
     package var timedOutAtParentProxy: Failure {
-        var failure = self
-        failure.kind = .connectionTimeout
-        failure.message = "The parent proxy did not open the connection to the origin in time."
-        return failure
+        changed(to: .connectionTimeout, "The parent proxy did not open the connection to the origin in time.")
     }
 
     /// The same failure, where the parent proxy closed the connection before its response to CONNECT was complete.
     package var closedByParentProxy: Failure {
-        var failure = self
-        failure.kind = .connectionTerminated
-        failure.message = "The parent proxy closed the connection before it was open to the origin."
-        return failure
+        changed(to: .connectionTerminated, "The parent proxy closed the connection before it was open to the origin.")
     }
 
     /// Nothing of the request has reached its origin.
