@@ -71,6 +71,28 @@ struct ReloadTests {
         }
     }
 
+    private static let parent = ParentProxy(scheme: .http, host: "parent.test", port: 3128, user: "me", password: "old")
+
+    private static func routes(through parent: ParentProxy?, _ policy: Policy = .standard) -> RouteTable {
+        var route = Route(name: "r", policy: policy)
+        route.host = .exact("o.test")
+        route.way = parent.map { Route.Way.through($0) } ?? .direct
+        return RouteTable(policies: ["default": policy], routes: [route])
+    }
+
+    /// The attempt under way goes through the parent proxy of before. Its 407 is not that of the origin.
+    @Test func refusalByTheParentProxyOfBeforeIsNotTheResponse() async throws {
+        try await withProxy(tickets: TestStore(), configuration: { $0.routes = Self.routes(through: Self.parent) }) { proxy in
+            let id = try await proxy.accept()
+            let attempt = try await proxy.nextAttempt()
+            #expect(await attempt.mark())
+            try await Self.adopt(Self.routes(through: nil), proxy)
+            attempt.respond(407)
+            _ = try await proxy.until(id, is: .waiting)
+            #expect(try await proxy.entry(.waiting).lastFailure == .parentProxyCredentialsRefused(remoteAddress: nil))
+        }
+    }
+
     /// Nobody's request goes to a server that it did not name, unless the route says whose.
     @Test func routeWithOnlyABaseURLMatchesNoOtherRequest() async throws {
         var route = Route(name: "shop", policy: .standard)

@@ -58,7 +58,7 @@ extension Exchange {
     /// True if the parent proxy has refused our credentials. Its 407 is not passed on, because the client would send its own credentials.
     /// The 407 says nothing about the origin.
     func parentProxyRefused(_ head: ResponseHead) -> Bool {
-        guard head.status == 407, let failure = request.refusedCredentials(on: attempt?.connectionFacts) else { return false }
+        guard head.status == 407, let failure = attempt?.request.refusedCredentials(on: attempt?.connectionFacts) else { return false }
         run.abortQuietly()
         attemptFailed(failure)
         return true
@@ -84,7 +84,8 @@ extension Exchange {
     private func tellOriginAnswered() {
         if notice != nil {
             loop.engine.post(OriginAnswered(request.origin))
-            if let gate = request.parentProxy?.gate { loop.engine.post(OriginAnswered(gate)) }
+            // A reload may have named another one since.
+            if let gate = run.parentProxy?.gate { loop.engine.post(OriginAnswered(gate)) }
         } else if loop.network.condition.isDoubted, !request.origin.isLoopback {
             loop.networkAnswered()
         }
