@@ -93,6 +93,23 @@ struct ReloadTests {
         }
     }
 
+    /// The engine knows both as one attempt, and shuts or opens the gate of the parent proxy of that one.
+    @Test func requestFollowsItsPreflightThroughTheParentProxyOfBefore() async throws {
+        var policy = Policy.standard
+        policy.preflight = Preflight()
+        let (before, after) = (Self.routes(through: Self.parent, policy), Self.routes(through: nil, policy))
+        try await withProxy(tickets: TestStore(), configuration: { $0.routes = before }) { proxy in
+            _ = try await proxy.accept()
+            let question = try await proxy.nextAttempt()
+            #expect(question.request.method == "HEAD")
+            try await Self.adopt(after, proxy)
+            question.respond(200)
+            let attempt = try await proxy.nextAttempt("the request itself")
+            #expect(attempt.request.method == "POST")
+            #expect(attempt.request.parentProxy == Self.parent)
+        }
+    }
+
     /// Nobody's request goes to a server that it did not name, unless the route says whose.
     @Test func routeWithOnlyABaseURLMatchesNoOtherRequest() async throws {
         var route = Route(name: "shop", policy: .standard)

@@ -202,7 +202,7 @@ extension Exchange {
         discardUnlessResumed()
         switch step {
         case .collect: client?.sendContinue(in: phase)
-        case .again(let trigger): startAttempt(trigger, onNewConnection: true)
+        case .again(let trigger): startAttempt(trigger, onNewConnection: true, isSameForEngine: true)
         case .park(let failure, let parking): park(failure, parking)
         // A 2xx to CONNECT would be taken for a tunnel (RFC 9110 section 9.3.6).
         case .standIn(_, let failure) where request.purpose == .dial: fail(failure, .exhausted)
@@ -218,7 +218,8 @@ extension Exchange {
         guard !parentProxyRefused(head) else { return }
         run.cancel()
         switch machine.preflightAnswered(status: head.status, at: loop.engine.clock.now()) {
-        case .send(let number): startAttempt(machine.timeline.begun?.trigger ?? .dueTime, counted: number)
+        case .send(let number):
+            startAttempt(machine.timeline.begun?.trigger ?? .dueTime, counted: number, isSameForEngine: true)
         case .drop(let failure): ended(as: .cancelled, failure: failure)
         case .ask(let failure): refusedToSend(.rejected, failure)
         }

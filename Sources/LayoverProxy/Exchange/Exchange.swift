@@ -208,8 +208,12 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         startAttempt(trigger, onNewConnection: trigger == .canary)
     }
 
-    /// - Parameter counted: The number under which the attempt was counted already; nil: it is counted now.
-    func startAttempt(_ trigger: AttemptTrigger, onNewConnection: Bool = false, counted: Int? = nil) {
+    /// - Parameters:
+    ///   - counted: The number under which the attempt was counted already; nil: it is counted now.
+    ///   - isSameForEngine: Whether the engine takes it for the attempt before, and what it proves for evidence about that parent proxy.
+    func startAttempt(
+        _ trigger: AttemptTrigger, onNewConnection: Bool = false, counted: Int? = nil, isSameForEngine: Bool = false
+    ) {
         guard run.chooseWorker(for: machine.holder) else { return couldNotStart() }
         // The first one starts when the request is created; reading the clock again would cost time.
         let isFirst = machine.attempts.attemptCount == 0 && entry == nil
@@ -228,8 +232,11 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
             }
         }
         loop.metrics.attemptCount.increment()
+        var sent = machine.resumable.map(request.forTheRest(of:)) ?? request
+        // A reload may have named another one since.
+        if isSameForEngine, entry != nil { sent.parentProxy = run.parentProxy }
         let attempt = UpstreamAttempt(
-            request: machine.resumable.map(request.forTheRest(of:)) ?? request, number: number, needsFreshConnection: onNewConnection,
+            request: sent, number: number, needsFreshConnection: onNewConnection,
             wantsConnectionFacts: entry != nil || machine.attempts.policy.retryOn.hasStatus,
             permit: permit ?? connected, client: connection?.number, receiver: self)
         if client?.isStream == true, connection != nil { attempt.bytesOutstandingMax = 0 }
