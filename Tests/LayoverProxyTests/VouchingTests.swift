@@ -8,10 +8,11 @@ import Testing
 
 /// A policy says that its requests may be sent twice, and a reload takes that back, or says it only then.
 struct VouchingTests {
-    private static func routes(_ isRepeatable: Bool) -> RouteTable {
+    private static func routes(_ isRepeatable: Bool, _ preflight: Preflight? = nil) -> RouteTable {
         var policy = Policy(name: "default")
         policy.delay = DelaySchedule(.constant(.seconds(1)))
         policy.repeatable = isRepeatable
+        policy.preflight = preflight
         return RouteTable(policies: ["default": policy])
     }
 
@@ -35,6 +36,27 @@ struct VouchingTests {
             #expect(response.values("Retry-After") == [])
             try await proxy.advance(by: .seconds(60))
             #expect(proxy.upstream.startedCount == 1)
+        }
+    }
+
+    /// Nothing of the second attempt has left when its preflight is answered.
+    @Test func ticketIsNotSentAgainAfterItsPreflightIfTheReloadForbidsIt() async throws {
+        let routes = Self.routes(true, Preflight())
+        try await withProxy(tickets: TestStore(), configuration: { $0.routes = routes }) { proxy in
+            let id = try await proxy.accept()
+            try await proxy.nextAttempt().respond(200)
+            let first = try await proxy.nextAttempt("the first attempt")
+            #expect(await first.mark())
+            first.readBody().fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            _ = try await proxy.until(id, is: .waiting)
+            try await proxy.advance(by: .seconds(60))
+            let question = try await proxy.nextAttempt("the preflight of the second attempt")
+            #expect(question.request.method == "HEAD")
+            try await Self.adopt(Self.routes(false, Preflight()), proxy)
+            question.respond(200)
+            _ = try await proxy.until(id, is: .undecided)
+            #expect(await proxy.engine.entry(id)?.why == .maybeApplied)
+            try await proxy.expectAttempts(3)
         }
     }
 

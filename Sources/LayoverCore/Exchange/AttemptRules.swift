@@ -18,6 +18,8 @@ package struct AttemptRules: Sendable {
     package internal(set) var isAbandonedByMode = false
     /// Whether a person ended the attempt under way.
     var isAborted = false
+    /// Whether a person took the risk that the attempt under way acts twice.
+    package internal(set) var isForced = false
     /// Whether the proxy is being stopped and cuts off what is under way. A ticket is left as the next process is to
     /// find it.
     var isStopping = false

@@ -335,7 +335,7 @@ package struct ExchangeMachine: Sendable {
         case preflight(Preflight)
         case attempt
         case park(Failure, Verdict.Parking)
-        /// A reload has taken back that the request may be sent twice, and the engine had not heard of that yet.
+        /// A reload has taken back that the request may be sent twice, while the request was read from the store.
         case refuse
     }
 
@@ -348,6 +348,7 @@ package struct ExchangeMachine: Sendable {
     ) -> StartStep {
         if isOffline { return offlineBeforeStart() }
         if let step = abortedBeforeStart(using: &generator) { return step }
+        attempts.isForced = isForced
         guard isForced || attempts.mayBeSent(request) else { return .refuse }
         attempts.hasTriedNewConnection = false
         guard let preflight = attempts.policy.preflight, holder.isStore, !skipsPreflight else { return .attempt }

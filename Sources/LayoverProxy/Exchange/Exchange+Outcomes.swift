@@ -219,6 +219,11 @@ extension Exchange {
         run.cancel()
         switch machine.preflightAnswered(status: head.status, at: loop.engine.clock.now()) {
         case .send(let number):
+            // A reload may have come meanwhile.
+            guard machine.attempts.isForced || machine.attempts.mayBeSent(summary) else {
+                record(.park(.init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .onMaybeApplied)))
+                return refuseToSend()
+            }
             startAttempt(machine.timeline.begun?.trigger ?? .dueTime, counted: number, isSameForEngine: true)
         case .drop(let failure): ended(as: .cancelled, failure: failure)
         case .ask(let failure): refusedToSend(.rejected, failure)
