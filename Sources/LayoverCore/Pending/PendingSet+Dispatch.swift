@@ -375,4 +375,13 @@ extension PendingSet {
         }
         rerouteIfStale(new.id, now: now)
     }
+
+    /// Whether a request that asks to join was planned by an older table, and may not be sent once more by the newest one.
+    mutating func isRiskySinceReload(_ entry: Entry, _ new: NewEntry, now: Timestamp) -> Bool {
+        guard let table = rerouting?.table, new.routesNumber < table, let found = rerouting?.route(of: entry, now: now)
+        else { return false }
+        var entry = entry
+        entry.sharedPolicy = found.policy
+        return entry.isRisky
+    }
 }

@@ -78,4 +78,19 @@ struct ReloadPortionTests {
         let actions = bench.kept(bench.set.handle(ParkRequested(new), now: bench.now, using: &bench.generator))
         #expect(actions.contains(.end(id, .maybeApplied)))
     }
+
+    /// The response of its first attempt is in hand: its status was to be retried by the policy of before.
+    @Test mutating func responseInHandIsDeliveredIfTheRequestMayNotBeSentTwiceAnyMore() {
+        bench.set.reloaded(as: 1) { _ in RouteMatch(route: nil, policy: Self.new, parentProxyGate: nil) }
+        let id = EntryID(using: &bench.generator)
+        let new = NewEntry(
+            RequestDescription(
+                id: id, method: "POST", url: "\(PendingBench.origin)/", origin: PendingBench.origin, createdAt: bench.now),
+            client: .init(address: "127.0.0.1"), policy: .fixture { $0.repeatable = true },
+            AttemptTally(AttemptCounts(all: 1, automatic: 1, mayHaveBeenApplied: true)), failure: .answered(503),
+            parking: .init(delay: .seconds(1), shutsGate: false, rule: .status))
+        let actions = bench.kept(bench.set.handle(ParkRequested(new), now: bench.now, using: &bench.generator))
+        #expect(actions.contains(.deliverResponse(id, .notRepeatable)))
+        #expect(!bench.set.isLive(id))
+    }
 }

@@ -10,6 +10,10 @@ package struct ParkRequested: JoiningFact {
         guard set.entries[new.id] == nil else { return }
         if let refusal = refusal(by: set) { return set.actions.append(refusal) }
         var entry = set.admission.entry(new, sequence: set.admission.nextSequence(), now: now)
+        // A response in hand is better than none.
+        if new.failure?.evidence == .answered, set.isRiskySinceReload(entry, new, now: now) {
+            return set.actions.append(.deliverResponse(new.id, .notRepeatable))
+        }
         if let reason = RetriedStatus(parking: new.parking, now: now).apply(to: &entry, &set) {
             return set.actions.append(.deliverResponse(new.id, reason))
         }
