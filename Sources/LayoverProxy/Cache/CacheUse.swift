@@ -90,7 +90,8 @@ final class CacheUse {
         let refreshing = Exchange(
             loop: exchange.loop, request,
             ExchangeMachine(for: .cache, AttemptRules(policy: exchange.machine.attempts.policy.ofRefresh)),
-            for: .cache(CacheRecipient(cache, refresh)), route: exchange.route, wish: exchange.wish)
+            for: .cache(CacheRecipient(cache, refresh)), route: exchange.route, routesNumber: exchange.routesNumber,
+            wish: exchange.wish)
         exchange.loop.opened(refreshing)
         refreshing.park(
             failure, .init(delay: .zero, shutsGate: failure?.shutsGate ?? false, rule: failure == nil ? .gate : .retryOn))

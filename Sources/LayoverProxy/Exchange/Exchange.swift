@@ -44,11 +44,13 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     /// Whether no preflight is sent, whatever the policy says.
     private let skipsPreflight: Bool
 
-    /// - Parameter entry: Its place in the pending set, where it has one already.
+    /// - Parameters:
+    ///   - routesNumber: `RouteTable.number` of the table in which its route was found. Nil: the one of its loop.
+    ///   - entry: Its place in the pending set, where it has one already.
     init(
         loop: ProxyLoop, _ request: consuming UpstreamRequest, _ machine: consuming ExchangeMachine, for recipient: Recipient,
-        route: String?, wish: PolicyWish, hasIdempotencyKey: Bool = false, order: OrderWish = OrderWish(), entry: EntryID? = nil,
-        skipsPreflight: Bool = false
+        route: String?, routesNumber: Int? = nil, wish: PolicyWish, hasIdempotencyKey: Bool = false, order: OrderWish = OrderWish(),
+        entry: EntryID? = nil, skipsPreflight: Bool = false
     ) {
         self.loop = loop
         self.request = request
@@ -56,7 +58,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         self.recipient = recipient
         run = AttemptRun(loop: loop)
         self.route = route
-        routesNumber = loop.configuration.routes.number
+        self.routesNumber = routesNumber ?? loop.configuration.routes.number
         self.wish = wish
         self.hasIdempotencyKey = hasIdempotencyKey
         self.order = order
@@ -75,9 +77,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
                 for: .client, AttemptRules(policy: plan.policy),
                 phase: .collecting(for: plan.isAcceptedAtOnce ? .ticket : .attempt), ticket: plan.ticketMoment),
             for: .client(ClientRecipient(connection, head: head, plan: plan, isConnected: isConnected)), route: plan.route,
-            wish: plan.wish, hasIdempotencyKey: plan.hasIdempotencyKey, order: plan.order)
-        // A CONNECT that was to be intercepted may have been planned before a reload.
-        routesNumber = plan.routesNumber
+            routesNumber: plan.routesNumber, wish: plan.wish, hasIdempotencyKey: plan.hasIdempotencyKey, order: plan.order)
         if let cache = loop.cache { cacheUse = CacheUse(cache, plan.request, plan.policy) }
         if let wish = plan.ticket {
             conversion = TicketConversion(of: self, wish, base: connection.ownBase(for: head), plan.digest)

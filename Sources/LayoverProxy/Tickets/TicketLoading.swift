@@ -21,7 +21,7 @@ struct TicketLoading {
                 mayBeSentTwice: false),
             ExchangeMachine(
                 for: .store(.stored), AttemptRules(policy: replay.policy, counts: replay.counts), phase: .loading),
-            for: .store(StoreRecipient()), route: replay.route, wish: replay.ticket.wish,
+            for: .store(StoreRecipient()), route: replay.route, routesNumber: replay.routes.number, wish: replay.ticket.wish,
             hasIdempotencyKey: replay.request.hasIdempotencyKey, entry: replay.id, skipsPreflight: replay.skipsPreflight)
         loop.opened(exchange)
     }
