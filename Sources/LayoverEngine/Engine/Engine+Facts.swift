@@ -10,7 +10,7 @@ extension Engine {
             case .attemptFailed(let fact):
                 let id = fact.id
                 if !pending.isLive(id) { observeLateEvidence(fact.failure, fact.tally, of: id, now: now) }
-                // A ticket at rest has no exchange; the next attempt makes one. A response that it has not delivered keeps it, and so
+                // A ticket that waits has no exchange; the next attempt makes one. A response that it has not delivered keeps it, and so
                 // does the part of one that broke off.
                 let isTicket = pending.entry(id, now: now)?.ticket != nil && !pending.isBeingStored(id)
                 if isTicket, fact.failure.evidence != .answered, fact.tally.resume == nil { exchanges[id] = nil }

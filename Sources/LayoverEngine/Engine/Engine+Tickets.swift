@@ -109,7 +109,7 @@ extension Engine {
         guard isStored(id, result, exchange) else { return handle(EntryNotStored(id)) }
         reporter.accepted()
         run { now in
-            // A ticket at rest needs no exchange; an attempt under way keeps its exchange, and so does the part of a response.
+            // A ticket that waits needs no exchange; an attempt under way keeps its exchange, and so does the part of a response.
             let entry = pending.entry(id, now: now)
             let isUnderWay = entry?.state == .attempting
             if !isUnderWay, entry?.resume == nil { exchanges[id] = nil }

@@ -57,7 +57,6 @@ final class TestProxy: Sendable {
         try await upstream.nextAttempt(what)
     }
 
-    /// Until the loop and the engine have worked on what they were told before.
     /// The configuration is read anew, in the order of `Reloader`.
     func reload(_ change: (inout ReloadableConfiguration) -> Void) async throws {
         var configuration = loop.configuration.reloadable
@@ -66,6 +65,7 @@ final class TestProxy: Sendable {
         try await loop.adopt(configuration).get()
     }
 
+    /// Until the loop and the engine have worked on what they were told before.
     func settle() async throws {
         for _ in 0..<2 {
             for loop in server.loops { try await loop.eventLoop.submit {}.get() }
