@@ -290,22 +290,18 @@ extension PendingSet {
     ///
     /// - Parameters:
     ///   - table: `RouteTable.number` of the new configuration.
+    ///   - first: Entries that have their turn before the others. To find them here would take a look at each of very many.
     ///   - find: Finds the route of an entry in the new configuration. It must depend on nothing else.
-    package mutating func reloaded(as table: Int, _ find: @escaping @Sendable (Entry) -> RouteMatch) {
+    package mutating func reloaded(as table: Int, first: [EntryID] = [], _ find: @escaping @Sendable (Entry) -> RouteMatch) {
         // One byte keeps an entry small. An entry that missed 255 reloads in a row, each cut off by the next, would count as rerouted.
         reloadCount = reloadCount == .max ? 1 : reloadCount + 1
-        // Clients wait for the entries without a ticket, and these are few.
-        var (held, tickets): ([ArrivalOrder.Item], [ArrivalOrder.Item]) = ([], [])
-        for item in entries.inOrder() {
-            if entries.show(item.id, { $0.ticket != nil }) == true { tickets.append(item) } else { held.append(item) }
-        }
-        rerouting = Rerouting(number: reloadCount, table: table, held + tickets, find: find)
+        rerouting = Rerouting(number: reloadCount, table: table, first: entries.inOrder(first), entries.inOrder(), find: find)
     }
 
     package var isRerouting: Bool { rerouting?.isOver == false }
 
     package mutating func rerouteSome(_ count: Int, now: Timestamp) -> [PendingAction] {
-        for item in rerouting?.takePortion(count) ?? [] { rerouteIfStale(item.id, now: now) }
+        for id in rerouting?.takePortion(count) ?? [] { rerouteIfStale(id, now: now) }
         return finishFact(now: now)
     }
 

@@ -81,25 +81,32 @@ struct Rerouting: Sendable {
     /// `RouteTable.number` of the configuration.
     let table: Int
     private let find: @Sendable (Entry) -> RouteMatch
-    /// The entries that were there when the reload began: those without a ticket, then the tickets, each in the order of their arrival.
-    /// Empty once all have had their turn.
+    /// Entries that have their turn before the others, and are among these too.
+    private var first: ArraySlice<EntryID>
+    /// The entries that were there when the reload began, in the order of their arrival. Empty once all have had their turn.
     private var ids: [ArrivalOrder.Item]
     private var next = 0
     private var policies = SharedPolicies()
 
-    init(number: UInt8, table: Int, _ ids: [ArrivalOrder.Item], find: @escaping @Sendable (Entry) -> RouteMatch) {
+    init(
+        number: UInt8, table: Int, first: [EntryID], _ ids: [ArrivalOrder.Item], find: @escaping @Sendable (Entry) -> RouteMatch
+    ) {
         self.number = number
         self.table = table
+        self.first = first[...]
         self.ids = ids
         self.find = find
     }
 
-    var isOver: Bool { next == ids.count }
+    var isOver: Bool { first.isEmpty && next == ids.count }
 
-    mutating func takePortion(_ count: Int) -> ArraySlice<ArrivalOrder.Item> {
-        let portion = ids[next..<min(next + count, ids.count)]
-        next = portion.endIndex
-        if isOver { (ids, next) = ([], 0) }
+    mutating func takePortion(_ count: Int) -> [EntryID] {
+        var portion = Array(first.prefix(count))
+        first = first.dropFirst(count)
+        let others = ids[next..<min(next + count - portion.count, ids.count)]
+        portion += others.map(\.id)
+        next = others.endIndex
+        if isOver { (first, ids, next) = ([], [], 0) }
         return portion
     }
 

@@ -309,7 +309,8 @@ extension Engine {
         var routes = new
         routes.number = max(self.routes.number, new.number) + 1
         self.routes = routes
-        pending.reloaded(as: routes.number) { [routes] in routes.match(of: $0) }
+        // Clients wait for most of those that have an exchange, and these are few.
+        pending.reloaded(as: routes.number, first: Array(exchanges.keys)) { [routes] in routes.match(of: $0) }
         rerouteSome()
         return routes
     }

@@ -36,13 +36,16 @@ struct ReloadPortionTests {
         #expect(ids.map { bench.entry($0)?.route } == ["new", "new", "new"])
     }
 
-    @Test mutating func entriesWithoutATicketAreInTheFirstPortion() {
+    @Test mutating func entriesThatAreToBeFirstAreInTheFirstPortion() {
         let ticket = bench.accepted { $0.lane = "lane" }
         let held = bench.parked()
-        bench.set.reloaded(as: 1) { _ in RouteMatch(route: "new", policy: Self.new, parentProxyGate: nil) }
+        bench.set.reloaded(as: 1, first: [held]) { _ in RouteMatch(route: "new", policy: Self.new, parentProxyGate: nil) }
         let actions = bench.kept(bench.set.rerouteSome(1, now: bench.now))
         #expect(actions.contains(.reroute(held)))
         #expect([ticket, held].map { bench.entry($0)?.route } == [nil, "new"])
+        _ = bench.kept(bench.set.rerouteSome(2, now: bench.now))
+        #expect(!bench.set.isRerouting)
+        #expect(bench.entry(ticket)?.route == "new")
     }
 
     /// A loop planned it by the table of before the reload, and it came to the engine after the reload.
