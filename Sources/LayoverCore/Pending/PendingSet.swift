@@ -321,6 +321,8 @@ package struct PendingSet: Sendable {
     mutating func becameAttended(_ id: EntryID, now: Timestamp) {
         guard let entry = entries[id], entry.isUnattended else { return }
         unattended.leave(id)
+        // Reloads passed over it, and their numbers may have come round.
+        entries[id]?.reloadNumber = 0
         origins[entry.origin].joined(entry.policy)
         limitCanaryDelay(of: entry.origin, now: now)
         joinParentProxy(entry.parentProxyGate, entry.policy, now: now)
