@@ -1,4 +1,4 @@
-/// The search for another request with the same `Idempotency-Key`: how far it is for one request.
+/// How far one request is in its search for another one with the same `Idempotency-Key`.
 ///
 /// The engine says which of them goes; what follows for this one is decided here.
 package struct KeySearch: Sendable {

@@ -192,7 +192,7 @@ extension PendingSet {
         let isCurrent = isDue(in: incident.id)
         var dues = incident.dues
         var (due, tries): (Timestamp?, Int) = (nil, 0)
-        // The first may be kept back without an end in sight, by a portal or for want of budget; of very many a few are looked at.
+        // The first may be put aside without an end in sight, for a portal or for want of budget; of very many a few are looked at.
         while due == nil, tries < Self.dueTriesMax, let first = dues.first {
             if isCurrent(first.value, first.key), let entry = entries[first.value] {
                 due = wait(of: entry, now: now).1

@@ -200,7 +200,7 @@ extension Engine {
     package func setMode(_ mode: ReachabilityMode, reason: String?, tunnels: OfflineTunnels = .freeze) -> ReachabilityView {
         for loop in loops { loop.setOffline(mode == .offline ? tunnels : nil) }
         run { now in
-            // What a portal kept back is set free by leaving mode `auto`; under `offline` it must find the set closed.
+            // What was put aside for a portal is set free by leaving mode `auto`; under `offline` it must find the set closed.
             if mode == .offline { take(ModeChanged(to: mode, cuts: tunnels == .cut), now: now) }
             perform(network.observe(.mode(mode, reason: reason, tunnels: tunnels), now: now))
             if mode != .offline { take(ModeChanged(to: mode), now: now) }

@@ -71,7 +71,7 @@ package struct ProxyConfiguration: Sendable {
     var viaLine: [UInt8] { Array("Via: 1.1 \(viaIdentity)\r\n".utf8) }
 }
 
-/// The rules that a reload changes at once, as in `ProxyConfiguration`. All others need a restart.
+/// The part of `ProxyConfiguration` that a reload changes at once. All else needs a restart.
 ///
 /// A key of the schema with the effect `atOnce` that belongs to the proxy is read here, and no other key is
 /// (`ReloadableConfigurationTests`).
