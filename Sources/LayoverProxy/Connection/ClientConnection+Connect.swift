@@ -56,6 +56,8 @@ extension ClientConnection {
         phase = .exchanging
         let exchange = Exchange(plan, head, of: self, isConnected: isConnected)
         self.exchange = exchange
+        // It may have been planned before a reload, and looked at since whether it is intercepted.
+        if plan.routesNumber != loop.configuration.routes.number { exchange.reroute() }
         exchange.finishedRequest(trailers: nil)
         exchange.requestBegan()
     }
