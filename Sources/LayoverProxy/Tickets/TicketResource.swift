@@ -76,7 +76,7 @@ final class TicketResource: ConnectionTask, @unchecked Sendable {
     private func looked(_ result: TicketLook.Result, isLast: Bool) {
         guard !isDone else { return }
         switch result {
-        case .unknown: answer(unknown)
+        case .unknown: answer(OwnResponse(Self.unknown, of: loop))
         case .failed(let failure): answer(OwnResponse(Problem(reading: failure), of: loop))
         case .found(let view, let response, let isSaved):
             let state = view.record.state
@@ -96,10 +96,8 @@ final class TicketResource: ConnectionTask, @unchecked Sendable {
         return [("Retry-After", String(loop.secondsUntil(view.nextAttemptAt)))]
     }
 
-    private var unknown: OwnResponse {
-        OwnResponse(
-            Problem(status: 404, kind: "unknown_ticket", detail: "No ticket has this id.", error: .httpRequestError), of: loop)
-    }
+    private static let unknown = Problem(
+        status: 404, kind: "unknown_ticket", detail: "No ticket has this id.", error: .httpRequestError)
 
     // MARK: Its response
 
@@ -133,17 +131,20 @@ final class TicketResource: ConnectionTask, @unchecked Sendable {
 
     private func drop() {
         Task { [self] in
-            var response = OwnResponse(status: 204)
+            var problem: Problem?
             do throws(StoreFailure) {
                 switch try await loop.engine.dropTicket(question.id) {
                 case .dropped: break
-                case .unknown: response = unknown
-                case .unsaved(let failure): response = OwnResponse(Problem(notSaved: failure), of: loop)
+                case .unknown: problem = Self.unknown
+                case .unsaved(let failure): problem = Problem(notSaved: failure)
                 }
             } catch {
-                response = OwnResponse(Problem(reading: error), of: loop)
+                problem = Problem(reading: error)
             }
-            loop.eventLoop.execute { [response] in self.answer(response) }
+            // The response has the identity of the configuration, which only the loop may read.
+            loop.eventLoop.execute { [problem] in
+                self.answer(problem.map { OwnResponse($0, of: self.loop) } ?? OwnResponse(status: 204))
+            }
         }
     }
 

@@ -345,13 +345,14 @@ extension Referee {
     /// nothing about the new way, so the entry is in no incident, held by a person or not, until that way is known to be shut
     /// (`whatWaitsForAnOriginIsInItsIncident`).
     private func hasAnotherWay(_ entry: Entry) -> Bool {
-        switch entry.lastFailure?.kind {
+        let wasTriedByAnother = seen[entry.id]?.triedParentProxyGate.map { $0 != entry.parentProxyGate } == true
+        return switch entry.lastFailure?.kind {
         case .parentProxyUnreachable:
             // Of a request whose reload came before it joined nothing was seen but what the world saw.
             entry.eligibleBy == .reachability
                 || entry.isBlocked && simulation.truth(of: entry)?.triedParentProxyGates.last.map { $0 != entry.parentProxyGate } == true
-        case .proxyInternalResponse: seen[entry.id]?.triedParentProxyGate.map { $0 != entry.parentProxyGate } == true
-        default: false
+        case .proxyInternalResponse: wasTriedByAnother
+        default: entry.eligibleBy == .reachability && wasTriedByAnother
         }
     }
 
