@@ -42,6 +42,14 @@ struct AdminCall: Sendable {
     }
 }
 
+/// The body of a command. A member that is nil is left out.
+struct OrderBody: Encodable {
+    var reason: String?
+    var acknowledge: String?
+    var status: Int?
+    var note: String?
+}
+
 /// A complete response of the admin API.
 struct AdminResponse: Sendable {
     var status: Int

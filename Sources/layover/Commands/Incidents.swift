@@ -54,10 +54,6 @@ struct CancelIncident: AsyncParsableCommand {
 
 /// A command for an incident.
 struct IncidentOrder: ParsableArguments {
-    private struct Body: Encodable {
-        var reason: String?
-    }
-
     @OptionGroup var connection: ConnectionOptions
     @Flag(help: "Print JSON.") var json = false
     @Option(help: "Reason; kept with the request and shown by show and explain.") var reason: String?
@@ -67,7 +63,7 @@ struct IncidentOrder: ParsableArguments {
         let client = try connection.client()
         let id = try await IncidentNames(client: client).resolved(id)
         let response = try await client.send(
-            AdminCall("POST", "/v1/incidents/\(AdminCall.escaped(id))/\(command)", body: Body(reason: reason))
+            AdminCall("POST", "/v1/incidents/\(AdminCall.escaped(id))/\(command)", body: OrderBody(reason: reason))
         )
         let incident = try response.decoded(IncidentDocument.self)
         StandardOutput.write(json ? response.text : Terminal.safe("\(incident.id) \(incident.waiting) waiting"))

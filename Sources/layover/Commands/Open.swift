@@ -5,8 +5,6 @@ import LayoverCore
 
 /// `layover open`: prints a link to the dashboard that works once, and opens it where there is a desktop.
 struct Open: AsyncParsableCommand {
-    private struct Order: Encodable {}
-
     private struct Link: Codable {
         var url: String
         var expiresAt: String?
@@ -45,7 +43,7 @@ struct Open: AsyncParsableCommand {
             _ = try await client.send(AdminCall("/livez"))
             return Link(url: "\(client.address.url)/", expiresAt: nil)
         }
-        let response = try await client.send(AdminCall("POST", "/v1/login-links", body: Order()))
+        let response = try await client.send(AdminCall("POST", "/v1/login-links", body: OrderBody()))
         return try response.decoded(Link.self)
     }
 

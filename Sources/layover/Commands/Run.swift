@@ -104,8 +104,6 @@ struct ConfigurationOptions: ParsableArguments {
 
 /// `layover drain`: stops the running proxy as SIGTERM does.
 struct Drain: AsyncParsableCommand {
-    private struct Order: Encodable {}
-
     static let configuration = CommandConfiguration(
         abstract: "Stop the running proxy after current requests finish.",
         discussion: """
@@ -120,7 +118,7 @@ struct Drain: AsyncParsableCommand {
     @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
-        let response = try await connection.client().send(AdminCall("POST", "/v1/drain", body: Order()))
+        let response = try await connection.client().send(AdminCall("POST", "/v1/drain", body: OrderBody()))
         StandardOutput.write(json ? response.text : Terminal.safe(try response.decoded(HealthDocument.self).status))
     }
 }

@@ -31,11 +31,6 @@ struct Decide: AsyncParsableCommand {
 
 /// The questions and what follows from the answers.
 struct DecisionWalk {
-    private struct Order: Encodable {
-        var acknowledge: String?
-        var reason: String?
-    }
-
     let client: AdminClient
     let reason: String?
     let tell: (String) -> Void
@@ -88,7 +83,7 @@ struct DecisionWalk {
     /// - Returns: Whether the next request comes.
     private func perform(_ choice: Choice, _ entry: EntryDocument) async throws -> Bool {
         guard let command = choice.command else { return true }
-        var order = Order(reason: reason)
+        var order = OrderBody(reason: reason)
         if choice == .force {
             let risk = EntryCommand.duplicateRisk
             guard ask("  The server may process it twice. To accept that, write \(risk):") == risk else {

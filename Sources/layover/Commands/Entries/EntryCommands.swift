@@ -76,11 +76,6 @@ struct EntrySelectionOptions: ParsableArguments {
 
 /// Carries out a command for entries.
 struct EntryOrder {
-    /// The body of a command for one entry.
-    private struct One: Encodable {
-        var reason: String?
-    }
-
     let command: String
     let selection: EntrySelectionOptions
     /// Whether the command waits for the outcome.
@@ -96,7 +91,7 @@ struct EntryOrder {
 
     private func one(_ id: String, _ client: AdminClient) async throws {
         let path = "/v1/pending/\(AdminCall.escaped(id))/\(command)"
-        let response = try await client.send(AdminCall("POST", path, body: One(reason: selection.reason)))
+        let response = try await client.send(AdminCall("POST", path, body: OrderBody(reason: selection.reason)))
         if waits { return try await printOutcomes(of: [id], client) }
         let entry = try response.decoded(EntryDocument.self)
         StandardOutput.write(selection.json ? response.text : line(entry))

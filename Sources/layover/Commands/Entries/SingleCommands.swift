@@ -9,7 +9,7 @@ struct SingleCommands {
     let json: Bool
 
     /// All names are looked up before the first request is commanded. A request that refuses the command stops no other.
-    func run(_ names: [String], body: some Encodable & Sendable) async throws {
+    func run(_ names: [String], body: OrderBody) async throws {
         var isRefused = false
         for id in try await EntryNames(client: client).resolved(names) {
             let call = try AdminCall("POST", "/v1/pending/\(AdminCall.escaped(id))/\(command)", body: body)
@@ -36,10 +36,6 @@ struct SingleCommands {
 
 /// `layover abort`: ends attempts that hang, and keeps their requests.
 struct Abort: AsyncParsableCommand {
-    private struct Order: Encodable {
-        var reason: String?
-    }
-
     static let configuration = CommandConfiguration(
         abstract: "End the attempts under way, and keep their requests.",
         discussion: """
@@ -55,17 +51,12 @@ struct Abort: AsyncParsableCommand {
     @Argument(help: "Ids, or unambiguous prefixes of ids.") var ids: [String]
 
     func run() async throws {
-        try await SingleCommands(client: try connection.client(), command: "abort", json: json).run(ids, body: Order(reason: reason))
+        try await SingleCommands(client: try connection.client(), command: "abort", json: json).run(ids, body: OrderBody(reason: reason))
     }
 }
 
 /// `layover force`: resends a request that the origin may have processed.
 struct Force: AsyncParsableCommand {
-    private struct Order: Encodable {
-        var acknowledge: String
-        var reason: String?
-    }
-
     static let configuration = CommandConfiguration(
         abstract: "Resend a request that the server may have processed.",
         discussion: """
@@ -84,7 +75,7 @@ struct Force: AsyncParsableCommand {
     func run() async throws {
         let client = try connection.client()
         let id = try await EntryNames(client: client).resolved(id)
-        let order = Order(acknowledge: acknowledge, reason: reason)
+        let order = OrderBody(reason: reason, acknowledge: acknowledge)
         let response = try await client.send(
             AdminCall("POST", "/v1/pending/\(AdminCall.escaped(id))/force", body: order))
         let entry = try response.decoded(EntryDocument.self)
@@ -94,12 +85,6 @@ struct Force: AsyncParsableCommand {
 
 /// `layover settle`: the origin has processed a request, as a person knows.
 struct Settle: AsyncParsableCommand {
-    private struct Order: Encodable {
-        var status: Int?
-        var note: String?
-        var reason: String?
-    }
-
     static let configuration = CommandConfiguration(
         abstract: "Mark requests as delivered: the server has processed them.",
         discussion: """
@@ -118,6 +103,6 @@ struct Settle: AsyncParsableCommand {
 
     func run() async throws {
         try await SingleCommands(client: try connection.client(), command: "settle", json: json)
-            .run(ids, body: Order(status: status, note: note, reason: reason))
+            .run(ids, body: OrderBody(reason: reason, status: status, note: note))
     }
 }
