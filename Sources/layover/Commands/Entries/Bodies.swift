@@ -8,10 +8,9 @@ struct Body: AsyncParsableCommand {
         abstract: "Write the body of a waiting request to standard output.",
         discussion: "Example: layover body 3f2a > order.json")
 
-    @OptionGroup var connection: ConnectionOptions
-    @Argument(help: "An id, or an unambiguous prefix of it.") var id: String
+    @OptionGroup var bytes: StoredBytes
 
-    func run() async throws { try await StoredBytes(client: try connection.client(), resource: "request-body").write(id) }
+    func run() async throws { try await bytes.write("request-body") }
 }
 
 /// `layover response ID`
@@ -20,19 +19,19 @@ struct StoredResponseBody: AsyncParsableCommand {
         commandName: "response", abstract: "Write the response body of a delivered ticket to standard output.",
         discussion: "`layover show` tells the status. Example: layover response 3f2a > receipt.pdf")
 
-    @OptionGroup var connection: ConnectionOptions
-    @Argument(help: "An id, or an unambiguous prefix of it.") var id: String
+    @OptionGroup var bytes: StoredBytes
 
-    func run() async throws { try await StoredBytes(client: try connection.client(), resource: "response").write(id) }
+    func run() async throws { try await bytes.write("response") }
 }
 
 /// A body that the admin API hands out, byte for byte.
-struct StoredBytes {
-    let client: AdminClient
-    let resource: String
+struct StoredBytes: ParsableArguments {
+    @OptionGroup var connection: ConnectionOptions
+    @Argument(help: "An id, or an unambiguous prefix of it.") var id: String
 
-    func write(_ name: String) async throws {
-        let id = try await EntryNames(client: client).resolved(name)
+    func write(_ resource: String) async throws {
+        let client = try connection.client()
+        let id = try await EntryNames(client: client).resolved(id)
         var isText = true
         try await client.bytes(of: AdminCall("/v1/pending/\(AdminCall.escaped(id))/\(resource)")) { bytes in
             // Control characters of a body could do harm to a terminal.

@@ -9,16 +9,10 @@ struct Show: AsyncParsableCommand {
         abstract: "Show one request.",
         discussion: "Example: layover show 3f2a")
 
-    @OptionGroup var connection: ConnectionOptions
-    @Flag(help: "Print JSON.") var json = false
-    @Argument(help: "An id, or an unambiguous prefix of it.") var id: String
+    @OptionGroup var entry: ShownEntry
 
     func run() async throws {
-        let client = try connection.client()
-        let id = try await EntryNames(client: client).resolved(id)
-        let response = try await client.send(AdminCall("/v1/pending/\(AdminCall.escaped(id))"))
-        let entry = try response.decoded(EntryDocument.self)
-        StandardOutput.write(json ? [response.text] : Self.lines(entry, .standardOutput(), now: Date()))
+        try await entry.write { (document: EntryDocument) in Self.lines(document, .standardOutput(), now: Date()) }
     }
 
     static func lines(_ entry: EntryDocument, _ terminal: Terminal = .plain, now: Date) -> [String] {
@@ -85,15 +79,27 @@ struct Explain: AsyncParsableCommand {
         abstract: "Show a request's attempts, the rule applied to each, and what it waits for.",
         discussion: "Example: layover explain 3f2a")
 
+    @OptionGroup var entry: ShownEntry
+
+    func run() async throws {
+        try await entry.write(at: "/explain") { (document: ExplainDocument) in Timeline(document: document).lines }
+    }
+}
+
+/// One request of which a document is printed: as the admin API gives it, or as lines for people.
+struct ShownEntry: ParsableArguments {
     @OptionGroup var connection: ConnectionOptions
     @Flag(help: "Print JSON.") var json = false
     @Argument(help: "An id, or an unambiguous prefix of it.") var id: String
 
-    func run() async throws {
+    /// - Parameters:
+    ///   - place: Where the document is, below the place of the entry.
+    ///   - lines: The document for people.
+    func write<Document: Decodable>(at place: String = "", _ lines: (Document) -> [String]) async throws {
         let client = try connection.client()
         let id = try await EntryNames(client: client).resolved(id)
-        let response = try await client.send(AdminCall("/v1/pending/\(AdminCall.escaped(id))/explain"))
-        let document = try response.decoded(ExplainDocument.self)
-        StandardOutput.write(json ? [response.text] : Timeline(document: document).lines)
+        let response = try await client.send(AdminCall("/v1/pending/\(AdminCall.escaped(id))\(place)"))
+        let document = try response.decoded(Document.self)
+        StandardOutput.write(json ? [response.text] : lines(document))
     }
 }
