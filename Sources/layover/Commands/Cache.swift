@@ -22,11 +22,8 @@ struct ListCache: AsyncParsableCommand {
     func run() async throws {
         let client = try connection.client()
         let (responses, usage) = try await Self.all(of: client, host: host)
-        guard json else {
-            let table = CacheTable(responses: responses, usage: usage, now: Date())
-            return StandardOutput.write(table.lines(.standardOutput()))
-        }
-        StandardOutput.write(try responses.map { try Terminal.json($0) })
+        let table = CacheTable(responses: responses, usage: usage, now: Date())
+        StandardOutput.write(json ? try responses.map { try Terminal.json($0) } : table.lines(.standardOutput()))
     }
 
     /// Every response that is kept, of all pages.

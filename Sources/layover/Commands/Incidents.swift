@@ -22,11 +22,8 @@ struct ListIncidents: AsyncParsableCommand {
     func run() async throws {
         let response = try await connection.client().send(AdminCall("/v1/incidents"))
         let incidents = try response.decoded(ListDocument<IncidentDocument>.self).data
-        guard json else {
-            return StandardOutput.write(
-                IncidentTable(incidents: incidents, now: Date()).lines(.standardOutput()))
-        }
-        StandardOutput.write(try incidents.map { try Terminal.json($0) })
+        let table = IncidentTable(incidents: incidents, now: Date())
+        StandardOutput.write(json ? try incidents.map { try Terminal.json($0) } : table.lines(.standardOutput()))
     }
 }
 

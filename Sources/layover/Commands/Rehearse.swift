@@ -75,10 +75,8 @@ struct Rehearse: AsyncParsableCommand {
 
     private func listAll(_ client: AdminClient) async throws {
         let rehearsals = try await Self.all(of: client)
-        guard json else {
-            return StandardOutput.write(RehearsalTable(rehearsals: rehearsals, now: Date()).lines(.standardOutput()))
-        }
-        StandardOutput.write(try rehearsals.map { try Terminal.json($0) })
+        let table = RehearsalTable(rehearsals: rehearsals, now: Date())
+        StandardOutput.write(json ? try rehearsals.map { try Terminal.json($0) } : table.lines(.standardOutput()))
     }
 
     private func stopSome(_ client: AdminClient) async throws {

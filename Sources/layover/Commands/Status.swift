@@ -105,8 +105,8 @@ struct Fleet: AsyncParsableCommand {
     func run() async throws {
         let response = try await connection.client().send(AdminCall("/v1/fleet"))
         let instances = try response.decoded(ListDocument<FleetDocument>.self).data
-        guard json else { return StandardOutput.write(FleetTable(instances: instances).lines(.standardOutput())) }
-        StandardOutput.write(try instances.map { try Terminal.json($0) })
+        let table = FleetTable(instances: instances)
+        StandardOutput.write(json ? try instances.map { try Terminal.json($0) } : table.lines(.standardOutput()))
     }
 }
 
