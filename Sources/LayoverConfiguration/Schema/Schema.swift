@@ -27,7 +27,7 @@ enum Schema {
     ]
 
     /// Shorthands that spare every line of the table its defaults. Global keys need a restart unless they
-    /// say otherwise; policies and routes are looked up anew for each request, so they never do.
+    /// say otherwise; policies and routes are looked up again for each request, so they never do.
     static func key<Value>(
         _ path: String, _ place: any WritableKeyPath<Settings, Value> & Sendable, _ codec: Codec<Value>,
         available: Key<Settings>.Availability = .now, secrecy: Key<Settings>.Secrecy = .none,
@@ -99,7 +99,7 @@ extension Schema {
         key(
             "proxy.tls.certificate", \.proxy.tls.certificate, Codec.path.orNull,
             "PEM file of the certificate, and those that lead to its authority, by which clients speak TLS to the proxy itself. "
-                + "A reload reads the file anew. null: they speak without."),
+                + "A reload reads the file again. null: they speak without."),
         key(
             "proxy.tls.key", \.proxy.tls.key, Codec.path.orNull,
             "PEM file of the certificate's private key, without a password."),
