@@ -71,7 +71,6 @@ extension SQLiteStore {
             var query = StatementBinder(try self.statement(Self.ticketOfKey, db))
             query.bind(key)
             try query.run { (row) throws(StoreError) in
-                var row = row
                 found = MarkedTicket(id: try row.id(), payload: Array(row.bytes()))
             }
             return found
@@ -83,7 +82,6 @@ extension SQLiteStore {
             var found: [EntryID] = []
             let query = StatementBinder(try self.statement(Self.allIDs, db))
             try query.run { (row) throws(StoreError) in
-                var row = row
                 found.append(try row.id())
             }
             return found
@@ -104,7 +102,6 @@ extension SQLiteStore {
         var query = StatementBinder(try statement(sql, db))
         query.bind(id)
         try query.run { (row) throws(StoreError) in
-            var row = row
             value = try read(&row)
         }
         return value
@@ -146,7 +143,6 @@ extension SQLiteStore {
             var records: [TicketRecord] = []
             records.reserveCapacity(Self.portion)
             try StatementBinder(try db.makeStatement(sql: Self.allLive)).run { (row) throws(StoreError) in
-                var row = row
                 records.append(try TicketRow.read(&row))
                 if records.count == Self.portion {
                     take(records)
@@ -176,7 +172,6 @@ extension SQLiteStore {
                 var query = StatementBinder(statement)
                 query.bind(id)
                 try query.run { (row) throws(StoreError) in
-                    var row = row
                     states[id] = try row.name(EntryState.self)
                 }
             }

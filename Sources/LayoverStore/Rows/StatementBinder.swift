@@ -87,23 +87,25 @@ struct StatementBinder: ~Copyable {
     ///
     /// - Returns: How many rows it changed.
     @discardableResult
-    consuming func run(_ row: (RowReader) throws(StoreError) -> Void = { _ in }) throws(StoreError) -> Int {
+    consuming func run(_ row: (inout RowReader) throws(StoreError) -> Void = { _ in }) throws(StoreError) -> Int {
         try runWhile { (reader) throws(StoreError) in
-            try row(reader)
+            try row(&reader)
             return true
         }
     }
 
     /// Runs a statement and hands each row to `isWanting`, until that says false.
     @discardableResult
-    consuming func runWhile(_ isWanting: (RowReader) throws(StoreError) -> Bool) throws(StoreError) -> Int {
+    consuming func runWhile(_ isWanting: (inout RowReader) throws(StoreError) -> Bool) throws(StoreError) -> Int {
         defer { withExtendedLifetime(owner) { _ = sqlite3_reset(statement) } }
         let connection = sqlite3_db_handle(statement)
         guard code == SQLITE_OK else { throw StoreError(code, of: connection) }
         while true {
             switch sqlite3_step(statement) {
-            case SQLITE_ROW where try isWanting(RowReader(statement)): break
-            case SQLITE_ROW, SQLITE_DONE: return Int(sqlite3_changes(connection))
+            case SQLITE_ROW:
+                var row = RowReader(statement)
+                guard try isWanting(&row) else { return Int(sqlite3_changes(connection)) }
+            case SQLITE_DONE: return Int(sqlite3_changes(connection))
             default: throw StoreError(sqlite3_extended_errcode(connection), of: connection)
             }
         }

@@ -47,7 +47,6 @@ enum KeyRing {
     private static func fingerprints(_ db: Database) throws -> [Int: [UInt8]] {
         var fingerprints: [Int: [UInt8]] = [:]
         try StatementBinder(try db.makeStatement(sql: "SELECT keyNumber, fingerprint FROM sealing")).run { row in
-            var row = row
             fingerprints[row.int()] = Array(row.bytes())
         }
         return fingerprints

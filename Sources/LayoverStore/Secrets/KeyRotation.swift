@@ -68,7 +68,6 @@ struct KeyRotation {
         query.bind(number)
         query.bind(Self.portion)
         try query.run { (row) throws(StoreError) in
-            var row = row
             let sequence = row.int()
             let id = try row.id()
             if let sealed = row.sealed() { rows.append((sequence, id, sealed)) }

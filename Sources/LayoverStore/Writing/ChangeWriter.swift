@@ -116,7 +116,6 @@ final class ChangeWriter {
         var query = StatementBinder(ticketOfKey)
         query.bind(mark.key)
         try query.run { (row) throws(StoreError) in
-            var row = row
             result = .duplicate(of: try row.id(), samePayload: row.bytes().elementsEqual(mark.payload))
         }
         return result
@@ -163,7 +162,6 @@ final class ChangeWriter {
         var query = StatementBinder(urlOfTicket)
         query.bind(record.id)
         try query.run { row in
-            var row = row
             whole.request.url = row.text()
         }
         return whole
@@ -210,7 +208,6 @@ final class ChangeWriter {
         var row = StatementBinder(deletion)
         row.bind(id)
         try row.run { row in
-            var row = row
             let body = SpoolFolder.Released(name: row.optionalText(), byteCount: row.int())
             if body.takesRoom { released.append(body) }
         }

@@ -31,7 +31,6 @@ enum EndedRemoval {
         query.bind(time)
         query.bind(limit > 0 ? limit + wanted.count + 1 : 0)
         try query.run { (row) throws(StoreError) in
-            var row = row
             let sequence = row.int()
             let id = try row.id()
             guard !wanted.contains(id) else { return }
@@ -68,7 +67,6 @@ enum EndedRemoval {
         let query = StatementBinder(
             try db.cachedStatement(sql: "SELECT parents FROM ticket WHERE endedAt IS NULL AND parents IS NOT NULL"))
         try query.run { (row) throws(StoreError) in
-            var row = row
             ids.formUnion(try TicketRow.ids(row.bytes()))
         }
         return ids
