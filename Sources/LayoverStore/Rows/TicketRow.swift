@@ -84,7 +84,7 @@ enum TicketRow {
         binder.bind(record.ticket.notAfter)
         binder.bind(record.endedAt)
         binder.bind(record.endedMeasured)
-        bind(record.lastFailure, to: &binder)
+        bind(record.lastFailure, to: &binder) { $0.write($1) }
         binder.bind(record.lastFailureAt)
         bind(record.attempts, to: &binder)
         binder.bind(record.status)
@@ -95,8 +95,8 @@ enum TicketRow {
         binder.bind(record.hasOwnDeadline)
         binder.bind(record.hasOwnPriority)
         bind(record.excusedParents, to: &binder)
-        bind(record.lastCommand, to: &binder)
-        bind(record.settledBy, to: &binder)
+        bind(record.lastCommand, to: &binder) { $0.write($1) }
+        bind(record.settledBy, to: &binder) { $0.write($1) }
         binder.bind(record.ticket.baseURL?.rawValue)
         binder.bind(record.state.isFinal ? foldedText(of: record) : nil)
     }
@@ -110,7 +110,7 @@ enum TicketRow {
         binder.bind(record.counts.all)
         binder.bind(record.counts.automatic)
         binder.bind(record.counts.mayHaveBeenApplied)
-        bind(record.lastFailure, to: &binder)
+        bind(record.lastFailure, to: &binder) { $0.write($1) }
         binder.bind(record.lastFailureAt)
         bind(record.attempts, to: &binder)
         binder.bind(foldedText(of: record))
@@ -125,24 +125,12 @@ enum TicketRow {
         if bytes.isEmpty { binder.bindNull() } else { binder.bind(bytes) }
     }
 
-    private static func bind(_ command: CommandRecord?, to binder: inout StatementBinder) {
-        guard let command else { return binder.bindNull() }
+    private static func bind<Value>(
+        _ value: Value?, to binder: inout StatementBinder, by write: (inout ByteWriter, Value) -> Void
+    ) {
+        guard let value else { return binder.bindNull() }
         var writer = ByteWriter()
-        writer.write(command)
-        binder.bind(writer.bytes)
-    }
-
-    private static func bind(_ settlement: Settlement?, to binder: inout StatementBinder) {
-        guard let settlement else { return binder.bindNull() }
-        var writer = ByteWriter()
-        writer.write(settlement)
-        binder.bind(writer.bytes)
-    }
-
-    private static func bind(_ failure: Failure?, to binder: inout StatementBinder) {
-        guard let failure else { return binder.bindNull() }
-        var writer = ByteWriter()
-        writer.write(failure)
+        write(&writer, value)
         binder.bind(writer.bytes)
     }
 }
