@@ -133,11 +133,9 @@ struct PrivateOptions: ParsableArguments {
     /// What makes the command trust the authority of interception. The private proxy has the same, by the same configuration. Nil:
     /// nothing is intercepted.
     fileprivate func authority(environment: [String: String]) throws -> AuthorityVariables? {
-        var source = ConfigurationSource(file: file, environment: environment, overrides: [:])
-        source.intercepted = intercept
         let settings: Settings
         do throws(ConfigurationErrors) {
-            settings = try source.load().settings
+            settings = try source(environment).load().settings
         } catch {
             for problem in error.errors { StandardError.error(problem.description) }
             throw ExitCode(1)
@@ -147,12 +145,16 @@ struct PrivateOptions: ParsableArguments {
         return AuthorityVariables(authority: try files.findOrMake().certificate, folder: files.folder)
     }
 
+    private func source(_ environment: [String: String]) -> ConfigurationSource {
+        var source = ConfigurationSource(file: file, environment: environment, overrides: [:])
+        source.intercepted = intercept
+        return source
+    }
+
     /// Certificates that the command trusts by its variables and the private proxy would not. Nil: there are none, or the configuration
     /// is wrong, which the proxy reports.
     fileprivate func trust(environment: [String: String]) -> ShellTrust? {
-        var source = ConfigurationSource(file: file, environment: environment, overrides: [:])
-        source.intercepted = intercept
-        guard let settings = try? source.load().settings else { return nil }
+        guard let settings = try? source(environment).load().settings else { return nil }
         let trust = ShellTrust(environment: environment, caFile: settings.tls.caFile)
         return settings.verifiesOrigins && !trust.variables.isEmpty ? trust : nil
     }
