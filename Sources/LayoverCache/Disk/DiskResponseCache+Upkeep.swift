@@ -133,11 +133,7 @@ extension DiskResponseCache {
         switch selection {
         case .all: ("TRUE", [])
         case .host(let host): ("host = ?", [host])
-        case .url(let origin, let target):
-            (
-                "host = ? AND target = ? AND port = ? AND scheme = ?",
-                [origin.host, target, origin.port, origin.scheme.rawValue]
-            )
+        case .url(let origin, let target): (CacheURL.condition, CacheURL(origin: origin, target: target).arguments)
         }
     }
 

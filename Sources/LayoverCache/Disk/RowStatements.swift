@@ -4,6 +4,14 @@ import LayoverCore
 import LayoverEngine
 import NIOCore
 
+extension CacheURL {
+    /// The condition for the rows of a URL.
+    static let condition = "host = ? AND target = ? AND port = ? AND scheme = ?"
+
+    /// The values of `condition`.
+    var arguments: StatementArguments { [origin.host, target, origin.port, origin.scheme.rawValue] }
+}
+
 /// Finds the kept responses for a request (RFC 9111 sections 4 and 4.1).
 enum RowSelection {
     /// All responses of a URL, the one that the origin made last first.
@@ -12,9 +20,9 @@ enum RowSelection {
             database,
             sql: """
                 SELECT sequence, \(CacheRow.columns) FROM answer
-                WHERE host = ? AND target = ? AND port = ? AND scheme = ? ORDER BY made_at DESC, sequence DESC
+                WHERE \(CacheURL.condition) ORDER BY made_at DESC, sequence DESC
                 """,
-            arguments: [url.origin.host, url.target, url.origin.port, url.origin.scheme.rawValue]
+            arguments: url.arguments
         ).compactMap { CacheRow($0) }
     }
 
@@ -63,33 +71,28 @@ enum RowRemoval {
 
     /// - Parameter requestedUntil: Seconds since 1970: what was asked for later stays.
     static func of(_ url: CacheURL, requestedUntil: Int, in database: Database) throws -> [RemovedRow] {
-        try delete(
-            "host = ? AND target = ? AND port = ? AND scheme = ? AND requested_at <= ?",
-            [url.origin.host, url.target, url.origin.port, url.origin.scheme.rawValue, requestedUntil], in: database)
+        try delete("\(CacheURL.condition) AND requested_at <= ?", url.arguments + [requestedUntil], in: database)
     }
 
     /// Removes the rows that a new response replaces: those of the same variant. A response to HEAD replaces only responses to HEAD.
     static func replaced(by row: CacheRow, in database: Database) throws -> [RemovedRow] {
-        try delete(
+        let variant: StatementArguments = [
+            row.credentials.map { Data($0) }, row.varyNames.joined(separator: ","), Data(row.varyDigest), row.method, row.method,
+        ]
+        return try delete(
             """
-            host = ? AND target = ? AND port = ? AND scheme = ? AND credentials IS ? AND vary_names = ? \
-            AND vary_digest = ? AND (method = ? OR ? = 'GET')
-            """,
-            [
-                row.url.origin.host, row.url.target, row.url.origin.port, row.url.origin.scheme.rawValue,
-                row.credentials.map { Data($0) }, row.varyNames.joined(separator: ","), Data(row.varyDigest),
-                row.method, row.method,
-            ], in: database)
+            \(CacheURL.condition) AND credentials IS ? AND vary_names = ? AND vary_digest = ? \
+            AND (method = ? OR ? = 'GET')
+            """, row.url.arguments + variant, in: database)
     }
 
     /// The oldest variants of a URL, as far as there are too many.
     static func variants(of url: CacheURL, beyond count: Int, in database: Database) throws -> [RemovedRow] {
         try delete(
             """
-            sequence IN (SELECT sequence FROM answer WHERE host = ? AND target = ? AND port = ? AND scheme = ?
+            sequence IN (SELECT sequence FROM answer WHERE \(CacheURL.condition)
                          ORDER BY sequence DESC LIMIT -1 OFFSET ?)
-            """,
-            [url.origin.host, url.target, url.origin.port, url.origin.scheme.rawValue, count], in: database)
+            """, url.arguments + [count], in: database)
     }
 
     static func leastRecentlyUsed(count: Int, in database: Database) throws -> [RemovedRow] {
