@@ -132,15 +132,19 @@ extension DiskResponseCache {
     }
 
     private func remove(_ work: (CacheDatabase, Database) throws -> [RemovedRow]) {
-        do {
-            let removed = try withDatabase { opened in
-                try opened.pool.write { try work(opened, $0) }
-            }
-            folder.remove(removed.map(\.file))
-            state.withLock { $0.tally.removed(removed) }
-        } catch {
-            failed(error)
+        do { _ = try removed(work) } catch { failed(error) }
+    }
+
+    /// Removes rows in one transaction, and after the commit their files.
+    ///
+    /// - Returns: How many rows were removed.
+    func removed(_ work: (CacheDatabase, Database) throws -> [RemovedRow]) throws -> Int {
+        let rows = try withDatabase { opened in
+            try opened.pool.write { try work(opened, $0) }
         }
+        folder.remove(rows.map(\.file))
+        state.withLock { $0.tally.removed(rows) }
+        return rows.count
     }
 
     /// The origin confirmed what its client has: if that is what is kept, it is as good as new (section 4.3.4).

@@ -56,17 +56,12 @@ extension DiskResponseCache {
         let isTooMuch = state.withLock { state in
             state.tally.entryCount > options.entryCountMax || state.tally.byteCount > options.byteCountMax
         }
-        let removed = try withDatabase { opened in
-            try opened.pool.write { database in
-                let old = try RowRemoval.older(
-                    than: now - self.options.ageMax, count: self.options.stepCount, in: database)
-                guard isTooMuch, old.isEmpty else { return old }
-                return try RowRemoval.leastRecentlyUsed(count: self.evictionCount, in: database)
-            }
+        let count = try removed { _, database in
+            let old = try RowRemoval.older(than: now - self.options.ageMax, count: self.options.stepCount, in: database)
+            guard isTooMuch, old.isEmpty else { return old }
+            return try RowRemoval.leastRecentlyUsed(count: self.evictionCount, in: database)
         }
-        folder.remove(removed.map(\.file))
-        state.withLock { $0.tally.removed(removed) }
-        return !removed.isEmpty
+        return count > 0
     }
 
     /// Responses that the next step of eviction removes. Too many responses: the surplus, at most `stepCount`. Only too many bytes: one.
@@ -110,17 +105,12 @@ extension DiskResponseCache {
         }
         var count = 0
         while true {
-            let removed = try withDatabase { opened in
-                try opened.pool.write { database in
-                    try RowRemoval.some(
-                        of: "\(condition) AND sequence <= ?", arguments + [last], count: self.options.stepCount,
-                        in: database)
-                }
+            let removedCount = try removed { _, database in
+                try RowRemoval.some(
+                    of: "\(condition) AND sequence <= ?", arguments + [last], count: self.options.stepCount, in: database)
             }
-            folder.remove(removed.map(\.file))
-            state.withLock { $0.tally.removed(removed) }
-            count += removed.count
-            if removed.isEmpty { break }
+            count += removedCount
+            if removedCount == 0 { break }
         }
         // The log still has the old pages.
         try withDatabase { opened in
