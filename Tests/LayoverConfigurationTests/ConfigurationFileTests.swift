@@ -4,23 +4,12 @@ import Testing
 @testable import LayoverConfiguration
 
 @Suite struct ConfigurationFileTests {
-    @Test func aFileThatIsNotThereIsOneClearLine() {
-        let error = #expect(throws: ConfigurationErrors.self) {
-            try ConfigurationLoader.load(file: "/nowhere/config.json")
-        }
-        #expect(error?.description == "/nowhere/config.json: cannot be read: No such file or directory.")
-    }
-
-    @Test func aFolderIsNoFile() {
-        let error = #expect(throws: ConfigurationErrors.self) { try ConfigurationLoader.load(file: "/") }
-        #expect(error?.description == "/: cannot be read: Is a directory.")
-    }
-
-    @Test func endlessFileIsRefused() {
-        let error = #expect(throws: ConfigurationErrors.self) {
-            try ConfigurationLoader.load(file: "/dev/zero")
-        }
-        #expect(error?.description == "/dev/zero: cannot be read: the file exceeds 16 MiB.")
+    @Test(arguments: [
+        ("/nowhere/config.json", "No such file or directory"), ("/", "Is a directory"), ("/dev/zero", "the file exceeds 16 MiB"),
+    ])
+    func aFileThatCannotBeReadIsOneClearLine(file: String, reason: String) {
+        let error = #expect(throws: ConfigurationErrors.self) { try ConfigurationLoader.load(file: file) }
+        #expect(error?.description == "\(file): cannot be read: \(reason).")
     }
 
     @Test func certificatesAreReadBeforeAnythingStarts() throws {

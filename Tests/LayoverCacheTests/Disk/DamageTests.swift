@@ -35,20 +35,11 @@ struct DamageTests {
         #expect(await again.body() == "hello")
     }
 
-    @Test func indexOfAnotherVersionIsReplaced() async throws {
+    @Test(arguments: ["PRAGMA user_version = 99", "DROP TABLE cache"])
+    func indexOfAnotherVersionOrProgramIsReplaced(change: String) async throws {
         let bench = try await closed()
         let index = try CacheDatabase(path: bench.options.path)
-        try await index.pool.write { try $0.execute(sql: "PRAGMA user_version = 99") }
-        try index.pool.close()
-        let again = try await reopened(bench)
-        #expect(again.warnings.all.count == 1)
-        #expect(await again.miss() == .absent)
-    }
-
-    @Test func foreignDatabaseIsReplaced() async throws {
-        let bench = try await closed()
-        let index = try CacheDatabase(path: bench.options.path)
-        try await index.pool.write { try $0.execute(sql: "DROP TABLE cache") }
+        try await index.pool.write { try $0.execute(sql: change) }
         try index.pool.close()
         let again = try await reopened(bench)
         #expect(again.warnings.all.count == 1)
