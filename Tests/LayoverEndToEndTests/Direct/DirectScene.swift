@@ -84,13 +84,4 @@ extension OriginConnection {
         }
         return nil
     }
-
-    func readLine() -> String? {
-        var line: [UInt8] = []
-        while let byte = read(1)?.first {
-            if byte == 10 { return String(decoding: line.dropLast(), as: UTF8.self) }
-            line.append(byte)
-        }
-        return nil
-    }
 }

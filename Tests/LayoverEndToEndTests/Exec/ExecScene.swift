@@ -52,13 +52,6 @@ struct ExecScene {
         }
     }
 
-    func waitFor(_ text: String, in running: RunningProcess) async throws {
-        _ = try await FolderWatch(running.folder.url).first("\(text) is printed") {
-            if running.hasEnded { throw ProcessError("it ended: \(running.output)\(running.errors)") }
-            return running.output.contains(text) ? true : nil
-        }
-    }
-
     // MARK: What is left
 
     func expectNothingLeft() throws {

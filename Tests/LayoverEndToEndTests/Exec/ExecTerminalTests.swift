@@ -51,7 +51,7 @@ extension EndToEnd {
                 while True: signal.pause()
                 """
             let running = try scene.exec([], "python3", "-c", program).start()
-            try await scene.waitFor("up", in: running)
+            try await running.prints("up")
             running.signal(SIGTERM)
             let result = await running.result(within: .seconds(20))
             #expect(result.status == 41, "\(result)")
@@ -104,7 +104,7 @@ extension EndToEnd {
         @Test func terminalIsToldWhatTheCommandWaitsFor() async throws {
             let scene = try ExecScene()
             let running = try scene.onTerminal(scene.exec([], "curl", "--silent", "--fail", scene.url)).start()
-            try await scene.waitFor("layover: waiting for 127.0.0.1 (connection refused, 1 s)…", in: running)
+            try await running.prints("layover: waiting for 127.0.0.1 (connection refused, 1 s)…")
             let origin = try await scene.startOrigin()
             let result = await running.result(within: .seconds(30))
             #expect(result.status == 0, "\(result)")
@@ -120,7 +120,7 @@ extension EndToEnd {
             try await scene.layover.waitForPending { $0.data.count == 1 }
             let command = scene.layover.command("exec", "--", "curl", "--silent", "--fail", place.url)
             let running = try place.onTerminal(command).start()
-            try await place.waitFor("layover: waiting for 127.0.0.1 (connection refused, 1 s)…", in: running)
+            try await running.prints("layover: waiting for 127.0.0.1 (connection refused, 1 s)…")
             let origin = try await place.startOrigin()
             let result = await running.result(within: .seconds(30))
             #expect(result.status == 0 && result.output.contains("answered after"), "\(result)")

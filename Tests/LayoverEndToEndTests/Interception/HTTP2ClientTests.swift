@@ -49,13 +49,6 @@ extension EndToEnd {
                     guard ContinuousClock.now < deadline else { throw ProcessError("\(count) wait") }
                 }
             }
-
-            func waitFor(_ text: String, in running: RunningProcess) async throws {
-                _ = try await FolderWatch(running.folder.url).first("\(text) is printed") {
-                    if running.hasEnded { throw ProcessError("it ended: \(running.output)\(running.errors)") }
-                    return running.output.contains(text) ? true : nil
-                }
-            }
         }
 
         @Test func curlSpeaksHTTP2WhereItsRequestWaits() async throws {
@@ -121,7 +114,7 @@ extension EndToEnd {
 
             let test = try await HTTP2Scene()
             let client = try test.client("held").start()
-            try await test.waitFor("waiting", in: client)
+            try await client.prints("waiting")
             try await test.waitForWaiting { $0 == 1000 }
             let origin = try await test.scene.startOrigin(test.authority.identity)
             let result = try test.result(Result.self, of: await client.result().output)
@@ -144,10 +137,10 @@ extension EndToEnd {
             let client = try command.start()
             // Opening it waits for the reader.
             let go = try await Task.detached { try FileHandle(forWritingTo: URL(fileURLWithPath: fifo)) }.value
-            try await test.waitFor("waiting", in: client)
+            try await client.prints("waiting")
             try await test.waitForWaiting { $0 == 300 }
             try go.write(contentsOf: Data("go\n".utf8))
-            try await test.waitFor("reset", in: client)
+            try await client.prints("reset")
             try await test.waitForWaiting { $0 <= 1 }
             let origin = try await test.scene.startOrigin(test.authority.identity)
             let result = try test.result(Result.self, of: await client.result().output)
@@ -230,7 +223,7 @@ extension EndToEnd {
 
             let test = try await HTTP2Scene(#", "timeouts": {"drain": "1s"}"#)
             let client = try test.client("stopped").start()
-            try await test.waitFor("waiting", in: client)
+            try await client.prints("waiting")
             try await test.waitForWaiting { $0 == 1 }
             #expect(await test.scene.layover.stop().status == 0)
             let result = try test.result(Result.self, of: await client.result().output)

@@ -1,4 +1,3 @@
-import Glibc
 import LayoverTestSupport
 import Testing
 
@@ -36,7 +35,7 @@ extension EndToEnd {
                     $0.waitingCount == clients.count
                 }
                 try await loseAnImpatientClient(of: layover, url)
-                let before = Self.monotonicSeconds
+                let before = TimedDownload.monotonicSeconds
                 try await network.link(side, up: true)
                 let delay = try await expectDelivery(to: clients, from: origin, since: before)
                 print("the first request arrived \(Int(delay * 1000)) ms after the link was up")
@@ -110,12 +109,6 @@ extension EndToEnd {
                 throw error
             }
             await network.remove()
-        }
-
-        private static var monotonicSeconds: Double {
-            var time = timespec()
-            clock_gettime(CLOCK_MONOTONIC, &time)
-            return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
         }
     }
 }

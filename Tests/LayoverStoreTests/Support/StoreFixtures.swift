@@ -17,12 +17,6 @@ extension StoreOptions {
 }
 
 extension PendingStore {
-    func live() throws -> [TicketRecord] {
-        var records: [TicketRecord] = []
-        try readLive { records += $0 }
-        return records
-    }
-
     /// Fails the test unless all of them are done.
     func insert(_ numbers: ClosedRange<Int>, _ request: StoredRequest = .fixture()) async throws {
         let results = try await commit(numbers.map { .insert(.fixture($0), request, nil) })

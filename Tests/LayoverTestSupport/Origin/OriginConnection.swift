@@ -62,6 +62,16 @@ package final class OriginConnection: Sendable {
         }
     }
 
+    /// Reads a line, and returns it without its end; nil when the client ends before.
+    package func readLine() -> String? {
+        var line: [UInt8] = []
+        while let byte = read(1)?.first {
+            if byte == 10 { return String(decoding: line.dropLast(), as: UTF8.self) }
+            line.append(byte)
+        }
+        return nil
+    }
+
     /// Reads a head and the body that it announces. Chunked bodies are returned with their chunks.
     package func readRequest() -> (head: String, body: [UInt8])? {
         guard let head = readHead() else { return nil }

@@ -51,6 +51,14 @@ package final class RunningProcess: Sendable {
     package var errors: String { folder.text(of: "errors") }
     package var hasEnded: Bool { ending.status != nil }
 
+    /// Waits until it has printed this text; throws if it ends before.
+    package func prints(_ text: String) async throws {
+        _ = try await FolderWatch(folder.url).first("\(text) is printed") { [self] in
+            if hasEnded { throw ProcessError("it ended: \(output)\(errors)") }
+            return output.contains(text) ? true : nil
+        }
+    }
+
     /// Waits for its end. It is killed at the deadline, so this always returns.
     package func result(within limit: Duration = .seconds(60)) async -> CommandResult {
         let timedOut = Mutex(false)

@@ -1,5 +1,5 @@
 import Foundation
-import LayoverCore
+package import LayoverCore
 package import LayoverEngine
 import NIOCore
 
@@ -56,7 +56,8 @@ struct ContractRoom {
 }
 
 extension PendingStore {
-    func live() throws -> [TicketRecord] {
+    /// The records of all live tickets.
+    package func live() throws -> [TicketRecord] {
         var records: [TicketRecord] = []
         try readLive { records += $0 }
         return records
