@@ -75,13 +75,16 @@ extension NotificationEvent {
             case .closed:
                 incident.kind == .decision
                     ? "No request\(incident.target) needs a decision any more."
-                    : "No request\(incident.target) waits any more; that took \(Self.text(of: at - incident.since))."
+                    : "No request\(incident.target) waits any more; that took \((at - incident.since).roughText)."
             }
         }
     }
+}
 
-    private static func text(of duration: Duration) -> String {
-        let seconds = duration.components.seconds
+extension Duration {
+    /// `12 s`, `4 min`, `2 h`.
+    package var roughText: String {
+        let seconds = components.seconds
         return switch seconds {
         case ..<120: "\(seconds) s"
         case ..<7200: "\(seconds / 60) min"

@@ -60,7 +60,7 @@ struct WaitingReport {
         host.ids.remove(id)
         hosts[name] = host.ids.isEmpty ? nil : host
         guard host.ids.isEmpty, host.saidAt != nil else { return nil }
-        let span = Self.text(now - host.since)
+        let span = (now - host.since).roughText
         return trouble.map { "gave up on \(name) after \(span) (\($0))" } ?? "\(name) answered after \(span)"
     }
 
@@ -69,19 +69,9 @@ struct WaitingReport {
         let due = hosts.filter { $0.value.dueAt <= now }.sorted { ($0.value.since, $0.key) < ($1.value.since, $1.key) }
         for (name, _) in due { hosts[name]?.saidAt = now }
         guard due.count > Self.namedMax, let (first, host) = due.first else {
-            return due.map { "waiting for \($0.key) (\($0.value.reason), \(Self.text(now - $0.value.since)))…" }
+            return due.map { "waiting for \($0.key) (\($0.value.reason), \((now - $0.value.since).roughText))…" }
         }
-        return ["waiting for \(first) and \(due.count - 1) more hosts (\(host.reason), \(Self.text(now - host.since)))…"]
-    }
-
-    /// `12 s`, `4 min`, `2 h`.
-    static func text(_ span: Duration) -> String {
-        let seconds = span.components.seconds
-        return switch seconds {
-        case ..<120: "\(seconds) s"
-        case ..<7200: "\(seconds / 60) min"
-        case _: "\(seconds / 3600) h"
-        }
+        return ["waiting for \(first) and \(due.count - 1) more hosts (\(host.reason), \((now - host.since).roughText))…"]
     }
 }
 
