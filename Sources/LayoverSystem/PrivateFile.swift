@@ -88,15 +88,11 @@ package enum PrivateFile {
 
     /// Removes drafts that killed processes have left. Only for a file that no other process writes now.
     package static func removeDrafts(of path: String) {
-        guard let folder = opendir(PrivateFolder.of(path)) else { return }
-        defer { closedir(folder) }
+        let folder = PrivateFolder.of(path)
         let name = path.split(separator: "/").last.map { "\($0)." } ?? ""
-        var drafts: [String] = []
-        while let entry = readdir(folder) {
-            let found = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-            if found.hasPrefix(name), found.hasSuffix(".new") { drafts.append("\(PrivateFolder.of(path))/\(found)") }
+        for found in PrivateFolder.names(in: folder) ?? [] where found.hasPrefix(name) && found.hasSuffix(".new") {
+            unlink("\(folder)/\(found)")
         }
-        for draft in drafts { unlink(draft) }
     }
 
     /// Makes an empty file with mode 0600 if it is missing. Removes the rights of others from a file that exists.

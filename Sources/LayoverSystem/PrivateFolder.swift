@@ -23,6 +23,17 @@ package enum PrivateFolder {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw PrivateFileError(.makeFolder, path) }
     }
 
+    /// The names in a folder, in no order. Nil: the folder cannot be read, and `errno` has the reason.
+    package static func names(in path: String) -> [String]? {
+        guard let folder = opendir(path) else { return nil }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            names.append(withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+        }
+        return names
+    }
+
     /// Errors of file systems that sync no folders.
     private static let unsupported: Set<CInt> = [EINVAL, EBADF, ENOTSUP, ENOSYS]
 

@@ -34,18 +34,7 @@ final class CacheFolder: Sendable {
     }
 
     /// The files with names like ours: the folder may be the user's, so the others are left alone.
-    func names() -> [String] {
-        guard let folder = opendir(path) else { return [] }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if Self.isOurs(name) { names.append(name) }
-        }
-        return names
-    }
+    func names() -> [String] { (PrivateFolder.names(in: path) ?? []).filter(Self.isOurs) }
 
     /// 32 hexadecimal digits, never used before.
     static func newName() -> String {

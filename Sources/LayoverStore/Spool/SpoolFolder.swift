@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import LayoverEngine
+import LayoverSystem
 
 /// The folder of the bodies that are too big for a row. Files are removed on a thread of its own, after the commit
 /// that released them: a crash in between leaves a file that no row names, which the next start removes.
@@ -54,15 +55,7 @@ final class SpoolFolder: Sendable {
 
     /// Files with names as in `StoredBody`. Other files are left alone: the folder may belong to the user.
     func bodyNames() throws(StoreFailure) -> Set<String> {
-        guard let folder = opendir(path) else { throw StoreFile.failure("read the folder", path) }
-        defer { closedir(folder) }
-        var names: Set<String> = []
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if StoredBody.isFileName(name) { names.insert(name) }
-        }
-        return names
+        guard let names = PrivateFolder.names(in: path) else { throw StoreFile.failure("read the folder", path) }
+        return Set(names.filter(StoredBody.isFileName))
     }
 }
