@@ -33,8 +33,6 @@ extension SQLiteStore {
             return SQLiteStore(
                 path: options.path, naming: try naming(pool), bodyByteCount: bodyByteCount, pool: pool, sealing: sealing, writer: writer,
                 lock: lock, owner: owner)
-        } catch let failure as StoreFailure {
-            throw failure
         } catch {
             throw StoreInspection.failure(of: error, path: options.path)
         }

@@ -19,8 +19,6 @@ enum StoreInspection {
             let database = try DatabaseQueue(path: path, configuration: configuration)
             defer { try? database.close() }
             try database.read { try inspect($0, path, isThorough: byteCount <= thoroughByteCountMax) }
-        } catch let failure as StoreFailure {
-            throw failure
         } catch { throw failure(of: error, path: path) }
     }
 
@@ -57,8 +55,9 @@ enum StoreInspection {
             """)
     }
 
-    /// The error for a store that cannot be opened.
+    /// The error for a store that cannot be opened. A `StoreFailure` stays as it is.
     static func failure(of error: any Error, path: String) -> StoreFailure {
+        if let failure = error as? StoreFailure { return failure }
         let failure = StoreError(error).failure(in: PrivateFolder.of(path))
         if failure.kind == .corrupt { return damaged(path) }
         return StoreFailure(failure.kind, "Cannot open \(path). \(failure.message)")

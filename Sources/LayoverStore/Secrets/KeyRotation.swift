@@ -121,8 +121,6 @@ extension SQLiteStore {
             let count = try KeyRotation(options: options, pool: pool).run(passed)
             options.logger.notice("store key replaced", metadata: ["count": "\(count)"])
             return count
-        } catch let failure as StoreFailure {
-            throw failure
         } catch {
             throw StoreInspection.failure(of: error, path: options.path)
         }
