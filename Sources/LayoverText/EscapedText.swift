@@ -69,3 +69,11 @@ extension String {
         utf8.withContiguousStorageIfAvailable { $0.allSatisfy(isMember) } ?? utf8.allSatisfy(isMember)
     }
 }
+
+extension [String] {
+    /// `A, B and C`.
+    package var enumeration: String {
+        guard let last, count > 1 else { return first ?? "" }
+        return dropLast().joined(separator: ", ") + " and " + last
+    }
+}

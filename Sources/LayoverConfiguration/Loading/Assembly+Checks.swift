@@ -1,5 +1,6 @@
 import Foundation
 import LayoverCore
+import LayoverText
 
 extension Assembly {
     /// Checks the keys of the listeners that depend on each other.
@@ -116,14 +117,8 @@ extension Assembly {
         plain = plain.filter { !names.contains($0.lowercased()) }
         guard !plain.isEmpty else { return }
         warnings.append(
-            "store.encryptFields: does not list \(Self.list(plain)), so these credentials are stored "
+            "store.encryptFields: does not list \(plain.enumeration), so these credentials are stored "
                 + "unencrypted.")
-    }
-
-    /// `A, B and C`.
-    private static func list(_ names: [String]) -> String {
-        guard let last = names.last, names.count > 1 else { return names.first ?? "" }
-        return names.dropLast().joined(separator: ", ") + " and " + last
     }
 }
 

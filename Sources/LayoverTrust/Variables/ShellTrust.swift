@@ -1,5 +1,6 @@
 import Foundation
 import LayoverTLS
+import LayoverText
 
 /// Certificates that the programs of a shell trust by its variables, besides those of the system.
 ///
@@ -40,8 +41,5 @@ package struct ShellTrust: Sendable {
     package var text: String { (known + certificates).map(PEM.text).joined() }
 
     /// `A, B and C`.
-    package var names: String {
-        guard let last = variables.last, variables.count > 1 else { return variables.first ?? "" }
-        return variables.dropLast().joined(separator: ", ") + " and " + last
-    }
+    package var names: String { variables.enumeration }
 }
