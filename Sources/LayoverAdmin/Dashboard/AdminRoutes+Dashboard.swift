@@ -4,6 +4,7 @@ import HummingbirdCore
 import LayoverCore
 import LayoverEngine
 import LayoverSystem
+import LayoverText
 import NIOCore
 
 /// The dashboard: one page, its files, and the snapshot that it draws.
@@ -82,9 +83,9 @@ struct DashboardFile: Sendable {
         bytes = ByteBuffer(bytes: content)
         self.type = type
         let digest = (try? SHA256.digest(of: content)) ?? []
-        let digits = digest.prefix(16).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
+        let digits = Hexadecimal.text(of: digest.prefix(16))
         // Without a digest no tag may match: `*` is no entity tag of a response.
-        tag = digits.isEmpty ? "\"none\"" : "\"\(digits.joined())\""
+        tag = digits.isEmpty ? "\"none\"" : "\"\(digits)\""
     }
 
     private static let script = "text/javascript; charset=utf-8"

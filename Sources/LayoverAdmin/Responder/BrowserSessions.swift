@@ -4,6 +4,7 @@ import HummingbirdCore
 import LayoverCore
 import LayoverEngine
 import LayoverSystem
+import LayoverText
 import Synchronization
 
 /// Browsers that have logged in, and links that let one in, once.
@@ -79,8 +80,7 @@ final class BrowserSessions: Sendable {
 
     /// A look-up of 256 random bits tells nothing by its time.
     private static func secret() -> String? {
-        guard let bytes = try? RandomBytes.make(count: 32) else { return nil }
-        return bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        (try? RandomBytes.make(count: 32)).map { Hexadecimal.text(of: $0) }
     }
 
     private static func name(_ request: Request) -> String {

@@ -1,4 +1,5 @@
 import Foundation
+import LayoverText
 
 /// The abilities of the terminal behind an output. Colours are decided here and nowhere else.
 struct Terminal: Sendable {
@@ -67,10 +68,7 @@ struct Terminal: Sendable {
                 result.unicodeScalars.append(scalar)
                 continue
             }
-            for unit in Character(scalar).utf16 {
-                let digits = String(unit, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            }
+            for unit in Character(scalar).utf16 { result += "\\u" + Hexadecimal.text(unit) }
         }
         return result
     }
