@@ -40,22 +40,16 @@ enum Schema {
 
     static func policyKey<Value>(
         _ path: String, _ place: any WritableKeyPath<PolicySettings, Value> & Sendable, _ codec: Codec<Value>,
-        available: Key<PolicySettings>.Availability = .now,
         secrecy: Key<PolicySettings>.Secrecy = .none, _ summary: String
     ) -> Key<PolicySettings> {
-        Key(
-            path, place, codec, standard: PolicySettings(), available: available, secrecy: secrecy,
-            effect: .atOnce, summary)
+        Key(path, place, codec, standard: PolicySettings(), secrecy: secrecy, effect: .atOnce, summary)
     }
 
     static func routeKey<Value>(
         _ path: String, _ place: any WritableKeyPath<RouteSettings, Value> & Sendable, _ codec: Codec<Value>,
-        available: Key<RouteSettings>.Availability = .now,
         secrecy: Key<RouteSettings>.Secrecy = .none, _ summary: String
     ) -> Key<RouteSettings> {
-        Key(
-            path, place, codec, standard: RouteSettings(), available: available, secrecy: secrecy,
-            effect: .atOnce, summary)
+        Key(path, place, codec, standard: RouteSettings(), secrecy: secrecy, effect: .atOnce, summary)
     }
 }
 

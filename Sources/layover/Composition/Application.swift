@@ -250,7 +250,6 @@ struct Application {
         }
     }
 
-    /// Both ports are bound and tickets are restored: the first connection may come.
     /// Does the last work of the start once the admin API listens. If that fails, the services stop: whoever waits for the file of ports
     /// would wait for ever.
     private static func failure(
@@ -268,6 +267,7 @@ struct Application {
         return nil
     }
 
+    /// Both ports are bound and tickets are restored: the first connection may come.
     private func begin(
         _ parts: ProxyParts, server: ProxyServer, address: String, adminPort: Int,
         instancePorts: InstancePortFile
