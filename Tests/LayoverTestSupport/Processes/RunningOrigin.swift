@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 
 /// One run of `Tests/Fixtures/origin.py`: a real origin in a process of its own.
 package final class RunningOrigin: Sendable {
@@ -16,15 +15,10 @@ package final class RunningOrigin: Sendable {
         package var fields: [[String]]?
     }
 
-    package let port: Int
-    private let process: RunningProcess
-    private let log: URL
+    package var port: Int { fixture.port }
+    private let fixture: RunningFixture
 
-    private init(port: Int, process: RunningProcess, log: URL) {
-        self.port = port
-        self.process = process
-        self.log = log
-    }
+    private init(_ fixture: RunningFixture) { self.fixture = fixture }
 
     /// Starts it and waits until it listens.
     ///
@@ -36,20 +30,10 @@ package final class RunningOrigin: Sendable {
         in root: TemporaryFolder, port: ReservedPort? = nil, address: String = "127.0.0.1",
         identity: TestAuthority.Identity? = nil, namespace: String? = nil
     ) async throws -> RunningOrigin {
-        let folder = try TemporaryFolder()
-        let portFile = folder.file("port")
-        let log = folder.file("log")
-        var arguments = [
-            "-B", Fixtures.path("origin.py"), "--address", address, "--port", String(port?.number ?? 0),
-            "--port-file", portFile.path, "--log", log.path, "--root", root.url.path,
-        ]
-        if let identity { arguments += ["--certificate", identity.certificate, "--key", identity.key] }
-        let process = try Command("/usr/bin/python3", arguments).within(namespace).start(in: folder)
-        let number = try await FolderWatch(folder.url).first("the origin listens") {
-            if process.hasEnded { throw ProcessError("The origin ended: \(process.errors)") }
-            return Int((try? String(contentsOf: portFile, encoding: .utf8)) ?? "")
-        }
-        return RunningOrigin(port: number, process: process, log: log)
+        RunningOrigin(
+            try await RunningFixture.start(
+                "origin.py", called: "origin", ["--address", address, "--root", root.url.path], port: port, identity: identity,
+                namespace: namespace))
     }
 
     /// Records of the requests so far, in order.
@@ -60,18 +44,12 @@ package final class RunningOrigin: Sendable {
 
     private static let listening = "listening"
 
-    private var allRecords: [Record] {
-        let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
-        return text.split(separator: "\n").compactMap { try? JSONDecoder().decode(Record.self, from: Data($0.utf8)) }
-    }
+    private var allRecords: [Record] { fixture.records() }
 
     package func waitForRecord(_ what: String, where matches: @escaping @Sendable (Record) -> Bool) async throws -> Record {
-        try await FolderWatch(log.deletingLastPathComponent()).first(what) { [self] in records.first(where: matches) }
+        try await fixture.first(what) { [self] in records.first(where: matches) }
     }
 
     /// Ends it as a crash would: at once, with every connection open.
-    package func kill() async {
-        process.signal(SIGKILL)
-        _ = await process.result()
-    }
+    package func kill() async { await fixture.kill() }
 }

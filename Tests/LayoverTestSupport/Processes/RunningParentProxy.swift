@@ -1,6 +1,3 @@
-import Foundation
-import Glibc
-
 /// One run of `Tests/Fixtures/parent_proxy.py`: a parent proxy in a process of its own. Names that end in `.behind` are known to it alone.
 package final class RunningParentProxy: Sendable {
     /// A line of its log.
@@ -13,15 +10,10 @@ package final class RunningParentProxy: Sendable {
         package var fields: [String]
     }
 
-    package let port: Int
-    private let process: RunningProcess
-    private let log: URL
+    package var port: Int { fixture.port }
+    private let fixture: RunningFixture
 
-    private init(port: Int, process: RunningProcess, log: URL) {
-        self.port = port
-        self.process = process
-        self.log = log
-    }
+    private init(_ fixture: RunningFixture) { self.fixture = fixture }
 
     /// Starts it and waits until it listens.
     ///
@@ -32,29 +24,14 @@ package final class RunningParentProxy: Sendable {
         _ scheme: String = "http", port: ReservedPort? = nil, credentials: String = "", answer: String? = nil,
         identity: TestAuthority.Identity? = nil
     ) async throws -> RunningParentProxy {
-        let folder = try TemporaryFolder()
-        let (portFile, log) = (folder.file("port"), folder.file("log"))
-        var arguments = [
-            "-B", Fixtures.path("parent_proxy.py"), "--port", String(port?.number ?? 0), "--port-file", portFile.path, "--log", log.path,
-            "--scheme", scheme, "--credentials", credentials, "--answer", answer ?? "",
-        ]
-        if let identity { arguments += ["--certificate", identity.certificate, "--key", identity.key] }
-        let process = try Command("/usr/bin/python3", arguments).start(in: folder)
-        let number = try await FolderWatch(folder.url).first("the parent proxy listens") {
-            if process.hasEnded { throw ProcessError("The parent proxy ended: \(process.errors)") }
-            return Int((try? String(contentsOf: portFile, encoding: .utf8)) ?? "")
-        }
-        return RunningParentProxy(port: number, process: process, log: log)
+        RunningParentProxy(
+            try await RunningFixture.start(
+                "parent_proxy.py", called: "parent proxy",
+                ["--scheme", scheme, "--credentials", credentials, "--answer", answer ?? ""], port: port, identity: identity))
     }
 
     /// Requests so far, in order.
-    package var records: [Record] {
-        let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
-        return text.split(separator: "\n").compactMap { try? JSONDecoder().decode(Record.self, from: Data($0.utf8)) }
-    }
+    package var records: [Record] { fixture.records() }
 
-    package func kill() async {
-        process.signal(SIGKILL)
-        _ = await process.result()
-    }
+    package func kill() async { await fixture.kill() }
 }
