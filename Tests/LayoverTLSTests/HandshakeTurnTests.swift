@@ -207,10 +207,4 @@ struct HandshakeTurnTests {
         #expect(seen.text == "hello again" && seen.lost == "")
         _ = try? channel.finish()
     }
-
-    private func outgoing(of session: TLSSession) -> ByteBuffer {
-        var bytes = ByteBuffer()
-        session.takeOutgoing(into: &bytes)
-        return bytes
-    }
 }

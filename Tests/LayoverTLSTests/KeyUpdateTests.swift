@@ -35,12 +35,6 @@ struct KeyUpdateTests {
             try #require(client.isEstablished && server.isEstablished)
         }
 
-        func outgoing(of session: TLSSession) -> ByteBuffer {
-            var bytes = ByteBuffer()
-            session.takeOutgoing(into: &bytes)
-            return bytes
-        }
-
         /// The bytes of so many key updates in a row.
         func keyUpdates(_ count: Int) -> ByteBuffer {
             for _ in 0..<count {

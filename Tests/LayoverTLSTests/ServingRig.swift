@@ -78,3 +78,10 @@ private final class AnsweringHandler: ChannelInboundHandler {
         note("error \(error), rejection \(rejection)")
     }
 }
+
+/// The bytes that a session has for its peer.
+func outgoing(of session: TLSSession) -> ByteBuffer {
+    var bytes = ByteBuffer()
+    session.takeOutgoing(into: &bytes)
+    return bytes
+}

@@ -41,7 +41,7 @@ struct ResponseDifferentialTests {
         var acceptedCount = 0
         for round in 0..<roundCount {
             var bytes = try #require(Self.corpus.randomElement(using: &generator))
-            for _ in 0..<Int.random(in: 0..<4, using: &generator) { Self.mutate(&bytes, using: &generator) }
+            for _ in 0..<Int.random(in: 0..<4, using: &generator) { bytes.mutate(with: Self.pieces, removing: 0..<4, using: &generator) }
             let isHeadRequest = Int.random(in: 0..<6, using: &generator) == 0
             let ours = DecodedResponse(of: bytes, isHeadRequest: isHeadRequest)
             let cuts = (0..<3).map { _ in Int.random(in: 0...bytes.count, using: &generator) }.sorted()
@@ -59,19 +59,6 @@ struct ResponseDifferentialTests {
             }
         }
         #expect(acceptedCount * 6 > roundCount, "a fuzzer that makes only garbage tests nothing")
-    }
-
-    private static func mutate(_ bytes: inout [UInt8], using generator: inout SeededGenerator) {
-        let place = Int.random(in: 0...bytes.count, using: &generator)
-        let end = min(bytes.count, place + Int.random(in: 0..<4, using: &generator))
-        switch Int.random(in: 0..<4, using: &generator) {
-        case 0: bytes.insert(contentsOf: pieces.randomElement(using: &generator) ?? [], at: place)
-        case 1: bytes.removeSubrange(place..<end)
-        case 2: if place < bytes.count { bytes[place] = .random(in: 0...255, using: &generator) }
-        default:
-            let start = bytes[..<place].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
-            bytes.insert(contentsOf: pieces.randomElement(using: &generator) ?? [], at: start)
-        }
     }
 }
 

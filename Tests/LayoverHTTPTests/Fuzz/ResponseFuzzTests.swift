@@ -32,7 +32,7 @@ struct ResponseFuzzTests {
         var acceptedCount = 0
         for round in 0..<roundCount {
             var bytes = try #require(Self.corpus.randomElement(using: &generator))
-            for _ in 0..<Int.random(in: 0..<4, using: &generator) { Self.mutate(&bytes, using: &generator) }
+            for _ in 0..<Int.random(in: 0..<4, using: &generator) { bytes.mutate(with: Self.pieces, removing: 0..<6, using: &generator) }
             assembler.reset(isHeadRequest: Bool.random(using: &generator))
             let text = String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
             for head in (try? responseHeads(text, to: &assembler)) ?? [] {
@@ -44,20 +44,6 @@ struct ResponseFuzzTests {
             }
         }
         #expect(acceptedCount * 5 > roundCount)
-    }
-
-    private static func mutate(_ bytes: inout [UInt8], using generator: inout SeededGenerator) {
-        let place = Int.random(in: 0...bytes.count, using: &generator)
-        let end = min(bytes.count, place + Int.random(in: 0..<6, using: &generator))
-        switch Int.random(in: 0..<4, using: &generator) {
-        case 0: bytes.insert(contentsOf: pieces.randomElement(using: &generator) ?? [], at: place)
-        case 1: bytes.removeSubrange(place..<end)
-        case 2: if place < bytes.count { bytes[place] = .random(in: 0...255, using: &generator) }
-        default:
-            // At the beginning of a line, where fields stand.
-            let start = bytes[..<place].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
-            bytes.insert(contentsOf: pieces.randomElement(using: &generator) ?? [], at: start)
-        }
     }
 
     private static func flaw(of head: ResponseHead) -> String? {
@@ -79,5 +65,24 @@ extension ByteBuffer {
     /// The bytes as Latin-1.
     fileprivate var visibleBytes: String {
         String(String.UnicodeScalarView(readableBytesView.map { Unicode.Scalar($0) }))
+    }
+}
+
+extension [UInt8] {
+    /// Changes one place: a piece more, some bytes fewer, another byte, or a piece more at the beginning of a line.
+    ///
+    /// - Parameter counts: How many bytes may go at once.
+    mutating func mutate(with pieces: [[UInt8]], removing counts: Range<Int>, using generator: inout SeededGenerator) {
+        let place = Int.random(in: 0...count, using: &generator)
+        let end = Swift.min(count, place + Int.random(in: counts, using: &generator))
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0: insert(contentsOf: pieces.randomElement(using: &generator) ?? [], at: place)
+        case 1: removeSubrange(place..<end)
+        case 2: if place < count { self[place] = .random(in: 0...255, using: &generator) }
+        default:
+            // Where fields stand.
+            let start = self[..<place].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
+            insert(contentsOf: pieces.randomElement(using: &generator) ?? [], at: start)
+        }
     }
 }
