@@ -255,6 +255,10 @@ extension PendingSet {
     mutating func changeIncident(of id: EntryID, after parking: Verdict.Parking, now: Timestamp) {
         // Nothing is away where the work may have been done: that is a question, not an outage.
         if parking.asks == .maybeApplied { return leaveIncident(id, now: now) }
+        // The attempt came past the parent proxy: what is away is its origin.
+        if let failure = entries[id]?.lastFailure, failure.shutsGate, failure.kind != .parentProxyUnreachable {
+            leaveParentProxyOutage(id, now: now)
+        }
         joinIncident(.outage, id, now: now)
         touchIncident(of: id, now: now)
     }

@@ -114,6 +114,21 @@ import Testing
         #expect(incidents.first?.waiting == Self.origins.count)
     }
 
+    /// It waited for the parent proxy without a failure of its own, and its origin turns out to be down.
+    @Test func attemptThatComesPastTheParentProxyWaitsForItsOrigin() {
+        var bench = Bench()
+        let first = bench.park(Self.origins[0]).id
+        let canary = bench.park(Self.origins[2], nil)
+        #expect(canary.started == [canary.id])
+        let other = bench.park(Self.origins[1], nil).id
+        #expect(bench.pending.set.entries[other]?.incident == bench.pending.set.entries[first]?.incident)
+        #expect(bench.deliver(canary.id) == [first])
+        #expect(bench.deliver(first) == [other])
+        _ = bench.fail(other, .fixture(.tlsProtocolError, phase: .securing))
+        let incident = bench.pending.set.entries[other]?.incident.flatMap { bench.pending.set.incidents[$0] }
+        #expect(incident?.scope == .origin(Self.origins[1]))
+    }
+
     @Test func reloadWithoutTheParentProxySendsWhatWaitedForIt() {
         var bench = Bench()
         let waiting = bench.park(Self.origins[0]).id
