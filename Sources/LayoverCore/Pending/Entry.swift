@@ -103,11 +103,11 @@ package struct Entry: StandingRequest, Sendable {
     @Boxed package internal(set) var parentProxyGate: Origin? = nil
     var sharedPolicy: SharedPolicy
     package var policy: Policy { sharedPolicy.policy }
-    /// What the request itself said about its policy. Of a ticket its facts have it. Nil: nothing.
-    @Boxed var heldWish: PolicyWish? = nil
     package internal(set) var automaticLeft: Int?
     package internal(set) var isBodyReplayable: Bool
-    // What takes a byte stands together, behind a number that may be nil: apart, each would take eight.
+    /// What the request itself said about its policy. Of a ticket its facts have it. Nil: nothing.
+    @Boxed var heldWish: PolicyWish? = nil
+    // What takes a byte stands together: apart, each would take eight.
     /// Whether it was cancelled because the proxy was being stopped.
     var wasStopped = false
     /// Why it does not go on although its client has left under `clientGone: adopt`.
