@@ -81,7 +81,7 @@ package struct Failure: Sendable, Hashable {
     var provesParentProxy: Bool { kind != .parentProxyUnreachable && !isOurOwn && (kind == .parentProxyDenied || phase >= .connecting) }
 }
 
-/// What an attempt proves about the request, whatever else went wrong.
+/// The proof that an attempt gives about the request, whatever else went wrong.
 package enum Evidence: String, CaseIterable, Sendable {
     /// Nothing of the request left this machine; sending it now is its first sending.
     case neverSent
@@ -184,8 +184,8 @@ package struct FailureReason: Sendable, Hashable {
 
     // MARK: The response
 
-    /// The limit is on the head as a whole: an origin that sends a byte of it each second is late, too. So it is no read timeout, which
-    /// stands for silence (RFC 9209 sections 2.3.10 and 2.3.26).
+    /// The limit is on the head as a whole: an origin that sends a byte of it each second is late, too. So the error is no read timeout:
+    /// that one means silence (RFC 9209 sections 2.3.10 and 2.3.26).
     package static let noResponseInTime = FailureReason(
         .httpResponseTimeout, "No final response head arrived within timeouts.firstByte.")
     package static let bodyStalled = FailureReason(

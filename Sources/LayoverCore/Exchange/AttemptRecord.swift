@@ -89,7 +89,7 @@ package enum AttemptPath: String, CaseIterable, Sendable {
     case libcurl
 }
 
-/// What people will be shown of the attempts of one exchange, until the engine is told.
+/// The record of the attempts of one exchange that people will be shown, until the engine is told.
 package struct AttemptTimeline: Sendable {
     /// The attempt under way.
     package private(set) var begun: (number: Int, trigger: AttemptTrigger, at: Timestamp)?

@@ -1,7 +1,7 @@
 /// Responses whose status is retried, and those that do not stand for themselves: the rest of one that broke off, and those to a
 /// repetition that do not answer the request.
 extension ExchangeMachine {
-    /// What follows a response.
+    /// The step that follows a response.
     package enum ResponseStep: Sendable, Hashable {
         case deliver(Verdict)
         /// The response is held back until the engine says whether another attempt may be made.

@@ -188,7 +188,7 @@ extension ExchangeMachine {
         }
     }
 
-    /// What came of the ticket that was asked for before the store became the holder.
+    /// The store has accepted or refused the ticket that was asked for before the store became the holder.
     package enum AdoptionResult: Sendable, Hashable, CaseIterable {
         case stored
         /// The store has no ticket of it, and will have none.

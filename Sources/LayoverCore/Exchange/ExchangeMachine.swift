@@ -16,7 +16,7 @@ package struct ExchangeMachine: Sendable {
 
     /// How far the store has a request that is a ticket.
     package enum Storing: Sendable, Hashable {
-        /// It is asked for the ticket, or will be.
+        /// The store does not have the request yet: it is asked for the ticket, or will be.
         case unstored
         /// The store has the request, so that its next attempt gets an exchange of its own.
         case stored
@@ -335,7 +335,7 @@ package struct ExchangeMachine: Sendable {
         case preflight(Preflight)
         case attempt
         case park(Failure, Verdict.Parking)
-        /// A reload has taken back that the request may be sent twice, while the request was read from the store.
+        /// A reload forbids a second sending. It came while the request was being read from the store.
         case refuse
     }
 

@@ -43,7 +43,7 @@ package struct Repeatability: Sendable, Hashable {
     }
 }
 
-/// What methods promise (RFC 9110 section 9.2): the one list of the safe ones, and of the idempotent ones.
+/// The safe methods, and the idempotent ones (RFC 9110 section 9.2): the one list of each.
 ///
 /// Methods are case-sensitive (section 9.1), and an unknown one may change anything. The methods that a preflight may
 /// use, and those whose responses the cache keeps, are fewer on purpose.

@@ -45,7 +45,7 @@ package struct NotificationEvent: Sendable, Hashable {
     }
 }
 
-/// One notification: the events since the one before.
+/// A message about the events since the notification before.
 package struct Notification: Sendable, Hashable {
     /// The most urgent one, and of those the oldest.
     package let first: NotificationEvent

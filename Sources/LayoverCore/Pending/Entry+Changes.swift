@@ -56,7 +56,7 @@ extension Entry {
         lastFailureAt = now
     }
 
-    /// What its attempt proved is known after its end.
+    /// The evidence of its attempt came after the attempt had ended.
     mutating func addLateEvidence(_ failure: Failure?, _ tally: AttemptTally, at now: Timestamp) {
         revision += 1
         if tally.counts.all >= counts.all { counts = tally.counts }
@@ -65,7 +65,7 @@ extension Entry {
         failed(failure, at: now)
     }
 
-    /// The configuration was read anew. What the request itself said, or a person, stays.
+    /// A reload gives the entry its route and policy. The wish of the request itself stays, and so does the order of a person.
     mutating func reroute(_ newRoute: String?, _ policy: SharedPolicy, automaticLeft left: Int?) {
         route = newRoute
         if !hasOwnPriority { priority = policy.policy.priority }

@@ -13,7 +13,7 @@ extension Entry {
     package var why: UndecidedReason? { if case .undecided(let why) = fullState { why } else { nil } }
     /// The attempt under way.
     var attempt: Attempt? { if case .attempting(let attempt) = fullState { attempt } else { nil } }
-    /// What said that a waiting entry may go.
+    /// The reason why a waiting entry may go; nil: it may not.
     var eligibleBy: AttemptTrigger? { if case .waiting(.eligible(let trigger)) = fullState { trigger } else { nil } }
     /// Since when its attempt is under way; nil where there is none.
     package var attemptStartedAt: Timestamp? { attempt?.startedAt }
@@ -32,7 +32,7 @@ extension Entry {
         }
     }
 
-    /// What the request itself said about its policy.
+    /// The wish of the request itself about its policy.
     var wish: PolicyWish { ticket?.wish ?? heldWish ?? PolicyWish() }
 
     /// Whether it brings the cache up to date.

@@ -105,7 +105,7 @@ package struct Entry: StandingRequest, Sendable {
     package var policy: Policy { sharedPolicy.policy }
     package internal(set) var automaticLeft: Int?
     package internal(set) var isBodyReplayable: Bool
-    /// What the request itself said about its policy. Of a ticket its facts have it. Nil: nothing.
+    /// The wish of the request itself about its policy. Nil: it has none. The wish of a ticket is in its facts.
     @Boxed var heldWish: PolicyWish? = nil
     // What takes a byte stands together: apart, each would take eight.
     /// Whether it was cancelled because the proxy was being stopped.

@@ -8,7 +8,7 @@ package struct NewEntry: Sendable {
     package var parentProxyGate: Origin?
     /// That of its last attempt; a reload may have named another one since.
     package var attemptParentProxyGate: Origin?
-    /// What the request itself said about its policy.
+    /// The wish of the request itself about its policy.
     package var wish = PolicyWish()
     /// `RouteTable.number` of the table in which its route, policy and parent proxy were found.
     package var routesNumber = 0

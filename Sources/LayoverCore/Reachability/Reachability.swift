@@ -132,7 +132,7 @@ package enum ReachabilityAction: Sendable, Hashable {
     case networkChanged
     /// Ways may be open that were not: `NetworkMayBeReachable`.
     case wake
-    /// Make a probe now. One that is still under way is given up, and its result dropped.
+    /// A probe is made now. A probe under way ends, and its result does not count.
     case probe
 }
 

@@ -136,7 +136,7 @@ package struct RouteMatch: Sendable {
 
 extension Policy {
     /// For a request that brings the cache up to date. Without a client there is no decision to ask for, and no stand-in response to give.
-    /// It waits as long as a client would: whoever reads the URL after that has it refreshed again.
+    /// The refresh waits as long as a client would. The next client that reads the URL starts another refresh.
     package var ofRefresh: Policy {
         var policy = self
         policy.onExhausted = .fail

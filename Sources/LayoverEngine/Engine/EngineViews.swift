@@ -126,7 +126,7 @@ package struct EngineStatus: Sendable {
     package var rehearsalCount: Int
     /// How long the request has waited for a person that has done so longest; nil where none does.
     package var oldestUndecidedAge: Duration?
-    /// The last time that the configuration was read anew; nil when it never was.
+    /// The report of the last reload; nil: there was none.
     package var lastReload: ReloadReport?
 }
 

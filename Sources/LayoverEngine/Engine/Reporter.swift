@@ -114,7 +114,7 @@ struct Reporter {
         logger.info("reachability changed", metadata: ["state": "\(view.state)", "mode": "\(view.mode)"])
     }
 
-    /// A warning: whoever looks for the reason of failures must not overlook that they are played.
+    /// Logs a warning, because people who look for the reason of failures have to see that these are played.
     func tell(_ words: Logger.Message, _ rehearsal: Rehearsal, by author: CommandAuthor?) {
         var metadata: Logger.Metadata = [
             "rehearsal": "\(rehearsal.number)", "host": "\(rehearsal.order.host)", "fault": "\(rehearsal.order.fault.rawValue)",

@@ -43,7 +43,7 @@ extension HeldExchange {
 
 /// The body of a request whose client waits, for the admin API.
 package struct HeldBody: Sendable {
-    /// Nil: the request has none. It may still be arriving, and it may have been given up.
+    /// Nil: the request has none. A body may still be arriving, and it may never be complete.
     package var body: CapturedBody?
     /// The fields of the request, as in `UpstreamRequest`.
     package var fields: RequestFields

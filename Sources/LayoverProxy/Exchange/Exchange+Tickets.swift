@@ -159,7 +159,7 @@ extension Exchange {
         }
     }
 
-    /// What came of the ticket that was asked for before the store became the recipient.
+    /// The store has accepted or refused the ticket that was asked for before the store became the recipient.
     private func adoptionEnded(_ result: AcceptanceResult) {
         if let id = result.ticket { keySearch?.end(.ticket(id)) }
         switch machine.adoptionEnded(result.adoption) {
