@@ -11,11 +11,8 @@ package struct AttemptRules: Sendable {
 
     /// Whether the last attempt was made on a new connection because a kept-alive one had died.
     var hasTriedNewConnection = false
-    /// Whether the attempt under way was given up on purpose, so that it can be made anew at once: the
-    /// network changed while it was connecting, or a person set the mode `offline`.
-    package internal(set) var isAbandoned = false
-    /// Whether a person set the mode `offline` during the attempt under way.
-    package internal(set) var isAbandonedByMode = false
+    /// Why the attempt under way was given up on purpose, so that it can be made again. Nil: it was not given up.
+    var abandonment: Abandonment?
     /// Whether a person ended the attempt under way.
     var isAborted = false
     /// Whether a person took the risk that the attempt under way acts twice.
@@ -32,6 +29,19 @@ package struct AttemptRules: Sendable {
         self.policy = policy
         self.counts = counts
     }
+
+    enum Abandonment: Sendable {
+        /// The network changed while the attempt was connecting.
+        case networkChange
+        /// A person set the mode `offline`.
+        case mode
+    }
+
+    /// Whether the attempt under way was given up on purpose.
+    package var isAbandoned: Bool { abandonment != nil }
+
+    /// Whether a person set the mode `offline` during the attempt under way.
+    package var isAbandonedByMode: Bool { abandonment == .mode }
 
     /// Attempts made so far.
     package var attemptCount: Int { counts.all }
@@ -53,13 +63,24 @@ package struct AttemptRules: Sendable {
     /// Counts an attempt that starts now and returns its number, from 1.
     package mutating func attemptStarted(trigger: AttemptTrigger) -> Int {
         counts.all += 1
-        isAbandoned = false
-        isAbandonedByMode = false
+        abandonment = nil
         isAborted = false
         lastTrigger = trigger
         // mutant: tireless
         if trigger.isAutomatic { counts.automatic += 1 }
         return counts.all
+    }
+
+    /// The attempt under way is ended on purpose. An earlier command stays in force.
+    mutating func interrupted(by cause: ExchangeMachine.Interruption) {
+        switch cause {
+        case .command: isAborted = true
+        case .networkChange: abandonment = .networkChange
+        case .modeWhileConnecting: abandonment = .mode
+        case .modeAtAnyTime:
+            isAborted = true
+            abandonment = .mode
+        }
     }
 
     /// Counts sendings that libcurl made on its own within the current attempt. Each earlier one broke without a response, and none

@@ -367,14 +367,7 @@ package struct ExchangeMachine: Sendable {
         case modeAtAnyTime
     }
 
-    package mutating func attemptInterrupted(by cause: Interruption) {
-        switch cause {
-        case .command: attempts.isAborted = true
-        case .networkChange: (attempts.isAbandoned, attempts.isAbandonedByMode) = (true, false)
-        case .modeWhileConnecting: (attempts.isAbandoned, attempts.isAbandonedByMode) = (true, true)
-        case .modeAtAnyTime: (attempts.isAborted, attempts.isAbandoned, attempts.isAbandonedByMode) = (true, true, true)
-        }
-    }
+    package mutating func attemptInterrupted(by cause: Interruption) { attempts.interrupted(by: cause) }
 
     /// The workers are about to be shut down.
     package mutating func stopBegan() { attempts.isStopping = true }

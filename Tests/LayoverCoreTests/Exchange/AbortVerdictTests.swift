@@ -58,7 +58,8 @@ struct AbortVerdictTests {
     ) -> (verdict: Verdict, uncounted: Int) {
         var rules = AttemptRules(policy: .fixture { $0.mode = mode })
         _ = rules.attemptStarted(trigger: .arrival)
-        (rules.isAbandoned, rules.isAbandonedByMode, rules.isAborted) = (true, true, cuts)
+        rules.abandonment = .mode
+        rules.isAborted = cuts
         let before = rules.counts.automatic
         let verdict = rules.verdict(on: failure, sending: RequestSummary(method: "GET"), using: &generator)
         return (verdict, before - rules.counts.automatic)

@@ -72,13 +72,14 @@ struct ExchangeTests {
         #expect(exchange.verdict(on: stale, sending: get, using: &generator) == .againOnNewConnection)
         exchange.hasTriedNewConnection = true
         _ = exchange.attemptStarted(trigger: .arrival)
-        exchange.isAbandoned = true
+        exchange.abandonment = .networkChange
         let cutOff = Failure.fixture(.connectionTerminated, phase: .connecting, evidence: .neverSent)
         guard case .park = exchange.verdict(on: cutOff, sending: get, using: &generator) else {
             Issue.record("It is to be made again.")
             return
         }
-        (exchange.isAbandoned, exchange.hasTriedNewConnection) = (false, false)
+        exchange.abandonment = nil
+        exchange.hasTriedNewConnection = false
         _ = exchange.attemptStarted(trigger: .reachability)
         #expect(exchange.verdict(on: stale, sending: get, using: &generator) == .fail(.exhausted))
     }
@@ -109,7 +110,7 @@ struct ExchangeTests {
     @Test mutating func abandonedAttemptIsRepeated() {
         var exchange = AttemptRules(policy: .fixture { $0.automaticAttemptsMax = 1 })
         _ = exchange.attemptStarted(trigger: .canary)
-        exchange.isAbandoned = true
+        exchange.abandonment = .networkChange
         let post = RequestSummary(method: "POST", body: .captured)
         #expect(
             exchange.verdict(on: aborted, sending: post, using: &generator)
@@ -127,7 +128,7 @@ struct ExchangeTests {
         _ = exchange.attemptStarted(trigger: .dueTime)
         _ = exchange.verdict(on: .reset, sending: post, using: &generator)
         _ = exchange.attemptStarted(trigger: .admin)
-        exchange.isAbandoned = true
+        exchange.abandonment = .networkChange
         #expect(
             exchange.verdict(on: aborted, sending: post, using: &generator)
                 == .park(.init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .onMaybeApplied)))
@@ -260,7 +261,7 @@ struct ExchangeTests {
     @Test mutating func abandonedAttemptThatWasSentIsJudgedByItsEvidence() {
         var exchange = AttemptRules(policy: .fixture())
         _ = exchange.attemptStarted(trigger: .canary)
-        exchange.isAbandoned = true
+        exchange.abandonment = .networkChange
         let post = RequestSummary(method: "POST", body: .captured)
         #expect(exchange.verdict(on: .reset, sending: post, using: &generator) == .fail(.maybeApplied))
     }

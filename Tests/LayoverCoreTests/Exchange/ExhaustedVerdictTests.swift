@@ -120,7 +120,7 @@ struct ExhaustedVerdictTests {
         var mayHaveBeenApplied = false
         for _ in 0..<20 {
             _ = exchange.attemptStarted(trigger: mayHaveBeenApplied ? .admin : .dueTime)
-            exchange.isAbandoned = Int.random(in: 0..<4, using: &generator) == 0
+            exchange.abandonment = Int.random(in: 0..<4, using: &generator) == 0 ? .networkChange : nil
             guard let failure = failures.randomElement(using: &generator) else { return }
             if failure.evidence == .maybeApplied { mayHaveBeenApplied = true }
             let verdict = exchange.verdict(
@@ -184,7 +184,7 @@ struct ExhaustedVerdictTests {
     @Test mutating func unknownHostNameOfAnAbandonedAttemptIsIgnored() {
         var exchange = AttemptRules(policy: .fixture())
         _ = exchange.attemptStarted(trigger: .dueTime)
-        exchange.isAbandoned = true
+        exchange.abandonment = .networkChange
         let verdict = exchange.verdict(on: Self.unknown, sending: .init(method: "GET"), using: &generator)
         #expect(verdict == .park(.init(delay: .zero, shutsGate: false, rule: .networkChanged)))
     }
