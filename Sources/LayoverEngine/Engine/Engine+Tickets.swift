@@ -142,7 +142,7 @@ extension Engine {
         guard let store, mayStart(id, exchange), let revision = pending.entry(id, now: clock.now())?.revision else {
             return done(false)
         }
-        let older = saver.handedBeforeStart(of: id)
+        let older = saver.handedAgain(of: id)
         let started = StoreChange.started(id, revision: revision, counts: counts)
         store.commit(older.map(\.1) + [started]) { result in
             self.enter { $0.startRecorded(id, by: exchange, older: older, result, done: done) }

@@ -117,16 +117,16 @@ struct TicketSaver {
         var changes: [TicketChange] = []
         changes.reserveCapacity(new.count)
         for (id, change) in new {
-            changes += takeRefused(of: id)
+            changes += handedAgain(of: id)
             changes.append((id, change))
         }
-        count(changes)
+        count(new)
         return changes
     }
 
-    /// The refused changes of a ticket, which are about to be committed before its start record.
-    mutating func handedBeforeStart(of id: EntryID) -> [TicketChange] {
-        let changes = takeRefused(of: id)
+    /// The refused changes of a ticket, which are about to be committed.
+    mutating func handedAgain(of id: EntryID) -> [TicketChange] {
+        let changes = (refused.removeValue(forKey: id) ?? []).map { (id, $0) }
         count(changes)
         return changes
     }
@@ -166,7 +166,7 @@ struct TicketSaver {
                 failure = nil
                 pause = Self.pauseMin
             } else if pause == Self.pauseMin {
-                finished.again = takeRefused()
+                finished.again = allHandedAgain()
             }
         case .failure(let failure):
             // The store itself logs the beginning and the end of a failure; this line comes once a second.
@@ -186,7 +186,7 @@ struct TicketSaver {
         case .full, .readOnly, .locked, .closed, nil: pause = Self.pauseMin
         }
         var finished = Finished()
-        finished.again = takeRefused()
+        finished.again = allHandedAgain()
         // A success hands in the others only after short pauses, so nothing else would hand them in after a long one.
         isPausing = !refused.isEmpty
         if isPausing { finished.pause = pause }
@@ -200,19 +200,11 @@ struct TicketSaver {
         refused[id, default: []].append(change)
     }
 
-    private mutating func takeRefused(of id: EntryID) -> [TicketChange] {
-        (refused.removeValue(forKey: id) ?? []).map { (id, $0) }
-    }
-
     /// One commit for each ticket: a change that the store never takes must not block the others.
-    private mutating func takeRefused() -> [[TicketChange]] {
+    private mutating func allHandedAgain() -> [[TicketChange]] {
         // Sorted by id: the order of a dictionary must not be visible from outside.
         let ids = refused.keys.prefix(Self.catchUpCountMax).sorted { $0.isBefore($1) }
-        return ids.map { id in
-            let changes = takeRefused(of: id)
-            count(changes)
-            return changes
-        }
+        return ids.map { handedAgain(of: $0) }
     }
 }
 
