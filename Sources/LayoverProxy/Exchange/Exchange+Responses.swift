@@ -123,7 +123,7 @@ extension Exchange {
     func deliverWithheld() {
         guard phase.isWithholding, let withheld else { return }
         if withheld.readsCode { return judgeWithheld() }
-        self.forgetWithheld()
+        forgetWithheld()
         deliver(withheld.head)
         for event in withheld.rest {
             guard attempt != nil else { break }

@@ -201,11 +201,13 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         let step = machine.turnCame(
             isForced: isForced, isOffline: loop.network.isOffline, skipsPreflight: skipsPreflight, sending: summary,
             using: &loop.generator)
-        if case .park(let failure, let parking) = step { return park(failure, parking) }
-        if case .refuse = step { return refuseToSend() }
-        if case .preflight(let preflight) = step { return startPreflight(preflight, trigger) }
+        switch step {
+        case .park(let failure, let parking): park(failure, parking)
+        case .refuse: refuseToSend()
+        case .preflight(let preflight): startPreflight(preflight, trigger)
         // A kept-alive connection from before the trouble would prove nothing, and could hang.
-        startAttempt(trigger, onNewConnection: trigger == .canary)
+        case .attempt: startAttempt(trigger, onNewConnection: trigger == .canary)
+        }
     }
 
     /// - Parameters:
