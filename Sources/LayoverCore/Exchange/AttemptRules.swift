@@ -145,8 +145,7 @@ package struct AttemptRules: Sendable {
         // An administrator has to mend the configuration, maybe that of a proxy behind the parent proxy. Nobody sends the request again
         // meanwhile.
         if request.isTicket, failure.kind == .parentProxyMisconfigured || failure.isLoopOfParentProxies, failure.evidence == .neverSent {
-            let delay = policy.delay.delay(afterAttempt: delayCount, using: &generator)
-            return leave(request, after: failure, delay: delay, rule: .ownTrouble)
+            return leave(request, after: failure, delay: nextDelay(using: &generator), rule: .ownTrouble)
         }
         if network.isBehindPortal, failure.kind == .tlsCertificateError, failure.evidence == .neverSent {
             return verdictOnRetriable(failure, sending: request, as: .portal, using: &generator)
@@ -220,9 +219,16 @@ package struct AttemptRules: Sendable {
             case .standIn(let response): return .standIn(response)
             }
         }
-        let delay = policy.delay.delay(afterAttempt: delayCount, using: &generator)
         let wait = failure.retryAfter.flatMap { $0 <= policy.retryAfterMax ? $0 : nil }
-        return .park(.init(delay: max(delay, wait ?? .zero), shutsGate: failure.shutsGate, rule: rule, retryAfter: wait))
+        let delay = nextDelay(atLeast: wait ?? .zero, using: &generator)
+        return .park(.init(delay: delay, shutsGate: failure.shutsGate, rule: rule, retryAfter: wait))
+    }
+
+    /// Delay of the policy before the next attempt.
+    ///
+    /// - Parameter wait: The wait that the other side asks for.
+    private func nextDelay(atLeast wait: Duration = .zero, using generator: inout some RandomNumberGenerator) -> Duration {
+        max(policy.delay.delay(afterAttempt: delayCount, using: &generator), wait)
     }
 
     /// Decides what follows a status that is no continuation of a response, but asks to come later.
@@ -256,8 +262,7 @@ package struct AttemptRules: Sendable {
         let isRetried = isConflict || policy.retryOn.match(status: response.status)
         let mayRetry = policy.mode != .pass || request.isTicket
         if isRetried, mayRetry, request.isRepeatable, !response.forbidsRetry, wait <= policy.retryAfterMax, automaticLeft != 0 {
-            let delay = policy.delay.delay(afterAttempt: delayCount, using: &generator)
-            return .park(.init(delay: max(delay, wait), shutsGate: false, rule: .outcomeUnknown))
+            return .park(.init(delay: nextDelay(atLeast: wait, using: &generator), shutsGate: false, rule: .outcomeUnknown))
         }
         guard policy.maybeAppliedRule(isTicket: request.isTicket) == .ask else { return .fail(.outcomeUnknown) }
         return .park(.init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .outcomeUnknown))
@@ -306,10 +311,7 @@ package struct AttemptRules: Sendable {
             case .standIn(let response): return .standIn(response)
             }
         }
-        let delay = policy.delay.delay(afterAttempt: delayCount, using: &generator)
-        return .park(
-            .init(
-                delay: max(delay, response.retryAfter ?? .zero), shutsGate: false, rule: .status,
-                retryAfter: response.retryAfter))
+        let delay = nextDelay(atLeast: response.retryAfter ?? .zero, using: &generator)
+        return .park(.init(delay: delay, shutsGate: false, rule: .status, retryAfter: response.retryAfter))
     }
 }
