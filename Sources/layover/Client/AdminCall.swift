@@ -24,6 +24,13 @@ struct AdminCall: Sendable {
         self.body = try JSONEncoder().encode(body)
     }
 
+    /// The event stream, which starts with a snapshot.
+    static var events: AdminCall {
+        var call = AdminCall("/v1/events")
+        call.accept = "text/event-stream"
+        return call
+    }
+
     /// The failure of a refused call, with what to do next about a request that is gone or in another state.
     func failure(_ response: AdminResponse) -> CommandFailure {
         var failure = response.failure

@@ -23,11 +23,9 @@ actor WaitingReporter {
     /// Follows the stream until the task is cancelled, or the proxy does not let it.
     nonisolated func run() async {
         while !Task.isCancelled {
-            var call = AdminCall("/v1/events")
-            call.accept = "text/event-stream"
             var reader = EventReader()
             do throws(CommandFailure) {
-                try await client.lines(of: call) { line in
+                try await client.lines(of: .events) { line in
                     if let event = reader.take(line) { await self.take(event) }
                 }
             } catch {

@@ -75,13 +75,11 @@ struct AdminClientTests {
     @Test func linesComeBeforeTheResponseEnds() async throws {
         try await LiveAdmin.with(heartbeat: .milliseconds(5)) { admin in
             admin.park(1)
-            var call = AdminCall("/v1/events")
-            call.accept = "text/event-stream"
             var reader = EventReader()
             var names: [String] = []
             var comments = 0
             // The server ends the stream when it is stopped, and only then does this return.
-            try await admin.client().lines(of: call) { line in
+            try await admin.client().lines(of: .events) { line in
                 if line.hasPrefix(":") { comments += 1 }
                 if let event = reader.take(line) {
                     names.append(event.name)

@@ -44,11 +44,9 @@ struct PendingWatch {
     /// - Returns: Why it ended.
     /// - Throws: What trying again does not change.
     private func follow(_ screen: PendingScreen, isDrawn: Bool) async throws(CommandFailure) -> CommandFailure {
-        var call = AdminCall("/v1/events")
-        call.accept = "text/event-stream"
         var reader = EventReader()
         do throws(CommandFailure) {
-            try await client.lines(of: call) { line in
+            try await client.lines(of: .events) { line in
                 guard let event = reader.take(line) else { return }
                 let lines = try await screen.take(event)
                 if isJSON {
