@@ -173,11 +173,11 @@ extension Engine {
         decide { set, now in set.patched(id, patch, revision: revision, now: now) }
     }
 
-    private func decide<Answer>(_ ask: (inout PendingSet, Timestamp) -> (Answer, [PendingAction])) -> Answer {
+    private func decide<Value>(_ ask: (inout PendingSet, Timestamp) -> (Value, [PendingAction])) -> Value {
         run { now in
-            let (answer, actions) = ask(&pending, now)
+            let (result, actions) = ask(&pending, now)
             perform(actions)
-            return answer
+            return result
         }
     }
 

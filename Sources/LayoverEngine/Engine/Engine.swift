@@ -127,10 +127,10 @@ package actor Engine: EngineCalls {
     /// attempts begin.
     ///
     /// - Parameter work: Gets the time.
-    func run<Answer>(_ work: (Timestamp) -> Answer) -> Answer {
-        let answer = work(clock.now())
+    func run<Value>(_ work: (Timestamp) -> Value) -> Value {
+        let result = work(clock.now())
         finishFact()
-        return answer
+        return result
     }
 
     private func finishFact() {

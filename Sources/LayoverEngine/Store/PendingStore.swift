@@ -102,8 +102,8 @@ package struct StoreCondition: Sendable, Hashable {
 
 extension PendingStore {
     /// Waits for a call that completes once.
-    private func answer<Value: Sendable>(
-        _ call: (@escaping @Sendable (Result<Value, StoreFailure>) -> Void) -> Void
+    private func result<Value: Sendable>(
+        of call: (@escaping @Sendable (Result<Value, StoreFailure>) -> Void) -> Void
     ) async throws(StoreFailure) -> Value {
         try await withCheckedContinuation { continuation in call { continuation.resume(returning: $0) } }.get()
     }
@@ -124,35 +124,35 @@ extension PendingStore {
     }
 
     package func records(of ids: [EntryID]) async throws(StoreFailure) -> [TicketRecord] {
-        try await answer { records(of: ids, done: $0) }
+        try await result { records(of: ids, done: $0) }
     }
 
     package func ended(_ query: PendingQuery, naming: EntryNaming) async throws(StoreFailure) -> [ListedPlace] {
-        try await answer { ended(query, naming: naming, done: $0) }
+        try await result { ended(query, naming: naming, done: $0) }
     }
 
     package func request(of id: EntryID) async throws(StoreFailure) -> StoredRequest? {
-        try await answer { request(of: id, done: $0) }
+        try await result { request(of: id, done: $0) }
     }
 
     package func response(of id: EntryID) async throws(StoreFailure) -> StoredResponse? {
-        try await answer { response(of: id, done: $0) }
+        try await result { response(of: id, done: $0) }
     }
 
     package func ticket(ofKey key: [UInt8]) async throws(StoreFailure) -> MarkedTicket? {
-        try await answer { ticket(ofKey: key, done: $0) }
+        try await result { ticket(ofKey: key, done: $0) }
     }
 
     package func ids() async throws(StoreFailure) -> [EntryID] {
-        try await answer { ids(done: $0) }
+        try await result { ids(done: $0) }
     }
 
     package func removeEnded(before: Timestamp, limit: Int) async throws(StoreFailure) -> Int {
-        try await answer { removeEnded(before: before, limit: limit, done: $0) }
+        try await result { removeEnded(before: before, limit: limit, done: $0) }
     }
 
     package func commit(_ changes: [StoreChange]) async throws(StoreFailure) -> [StoreResult] {
-        try await answer { commit(changes, done: $0) }
+        try await result { commit(changes, done: $0) }
     }
 }
 

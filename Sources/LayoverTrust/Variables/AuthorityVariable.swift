@@ -58,9 +58,9 @@ enum SettingsFile {
             guard files.contains(where: { BoundedFile.text($0)?.lowercased().contains("sslcainfo") == true }),
                 let git = ToolRun.find("git", environment: environment)
             else { return nil }
-            let answer = ToolRun.run(git, ["config", "--global", "--path", "--get", "http.sslCAInfo"], environment: environment)
-            let path = answer.output.split(whereSeparator: \.isNewline).first.map(String.init)
-            return answer.status == 0 ? path : nil
+            let run = ToolRun.run(git, ["config", "--global", "--path", "--get", "http.sslCAInfo"], environment: environment)
+            let path = run.output.split(whereSeparator: \.isNewline).first.map(String.init)
+            return run.status == 0 ? path : nil
         default:
             return nil
         }

@@ -34,9 +34,9 @@ struct JavaRoots {
         }
         // Arguments are there for everybody to read (proc(5)).
         let words = ["-list", "-rfc", "-keystore", store, "-storepass:env", Self.passwordVariable]
-        let answer = ToolRun.run(keytool, words, environment: environment, more: [Self.passwordVariable: password])
-        let found = PEM.certificates(in: Array(answer.output.utf8))
-        guard answer.status == 0, !found.isEmpty else { return nil }
+        let run = ToolRun.run(keytool, words, environment: environment, more: [Self.passwordVariable: password])
+        let found = PEM.certificates(in: Array(run.output.utf8))
+        guard run.status == 0, !found.isEmpty else { return nil }
         _ = try files.write(found.map(PEM.text).joined(), name: "java-store", extension: "txt", before: origin)
         return found
     }

@@ -25,8 +25,8 @@ struct IncidentNames {
     func resolved(_ name: String) async throws(CommandFailure) -> String {
         let name = name.lowercased()
         guard name.count < 32, !name.isEmpty, name.allSatisfy(\.isHexDigit) else { return name }
-        let answer = try await client.send(AdminCall("/v1/incidents"))
-        let found = try answer.decoded(ListDocument<IncidentDocument>.self).data.map(\.id).filter { $0.hasPrefix(name) }
+        let response = try await client.send(AdminCall("/v1/incidents"))
+        let found = try response.decoded(ListDocument<IncidentDocument>.self).data.map(\.id).filter { $0.hasPrefix(name) }
         switch found.count {
         case 1: return found[0]
         case 0:

@@ -23,7 +23,7 @@ struct AdminClient: Sendable {
     }
 
     /// Makes a call and reads its response, whatever its status.
-    func answer(to call: AdminCall) async throws(CommandFailure) -> AdminResponse {
+    func response(to call: AdminCall) async throws(CommandFailure) -> AdminResponse {
         try await withResponse(to: call) { status, body in
             var data = Data()
             while case .body(let bytes)? = try await body.next() {
@@ -35,7 +35,7 @@ struct AdminClient: Sendable {
 
     /// Makes a call that must succeed.
     func send(_ call: AdminCall) async throws(CommandFailure) -> AdminResponse {
-        let response = try await answer(to: call)
+        let response = try await response(to: call)
         guard response.status < 300 else { throw call.failure(response) }
         return response
     }

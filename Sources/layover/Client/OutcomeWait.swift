@@ -62,7 +62,7 @@ struct OutcomeWait {
     }
 
     private func entry(_ id: String) async throws(CommandFailure) -> EntryDocument? {
-        let response = try await client.answer(to: AdminCall("/v1/pending/\(AdminCall.escaped(id))"))
+        let response = try await client.response(to: AdminCall("/v1/pending/\(AdminCall.escaped(id))"))
         if response.status == 404 { return nil }
         guard response.status < 300 else { throw response.failure }
         return try response.decoded(EntryDocument.self)

@@ -79,7 +79,7 @@ struct Reload: AsyncParsableCommand {
     @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
-        let response = try await connection.client().answer(to: AdminCall("POST", "/v1/reload", body: OrderBody()))
+        let response = try await connection.client().response(to: AdminCall("POST", "/v1/reload", body: OrderBody()))
         guard response.status < 300 else {
             let errors = (try? response.decoded(ProblemDocument.self))?.errors ?? []
             guard !errors.isEmpty else { throw response.failure }

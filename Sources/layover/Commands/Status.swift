@@ -81,7 +81,7 @@ struct Healthcheck: AsyncParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func run() async throws {
-        let response = try await connection.client().answer(to: AdminCall("/livez"))
+        let response = try await connection.client().response(to: AdminCall("/livez"))
         guard response.status == 200 else {
             throw CommandFailure(code: .unreachable, message: "not healthy: the response was \(response.status); layover status tells why")
         }

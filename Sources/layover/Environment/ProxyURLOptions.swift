@@ -38,7 +38,7 @@ struct ProxyURLOptions: ParsableArguments {
             var impatient = client
             impatient.connectMax = .seconds(1)
             impatient.silenceMax = .seconds(2)
-            let response = try await impatient.answer(to: AdminCall("/v1/status"))
+            let response = try await impatient.response(to: AdminCall("/v1/status"))
             guard response.status < 300 else {
                 // The admin token is not needed to use the proxy.
                 if response.status == 401, let url = connection.foundPorts(environment: environment)?.proxyURL {

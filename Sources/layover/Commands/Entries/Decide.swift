@@ -44,7 +44,7 @@ struct DecisionWalk {
         guard !entries.isEmpty else { return tell("no request needs a decision") }
         for (index, entry) in entries.enumerated() {
             tell(Terminal.safe("\(index + 1) of \(entries.count): \(entry.id.prefix(12)) \(entry.method) \(entry.url)"))
-            let explained = try await client.answer(to: AdminCall("/v1/pending/\(entry.id)/explain"))
+            let explained = try await client.response(to: AdminCall("/v1/pending/\(entry.id)/explain"))
             guard explained.status < 300 else {
                 tell("  it has ended meanwhile")
                 continue
@@ -95,12 +95,12 @@ struct DecisionWalk {
         var call = try AdminCall("POST", "/v1/pending/\(entry.id)/\(command.rawValue)", body: order)
         // The decision is only for the revision that was shown.
         call.revision = entry.revision
-        let answer = try await client.answer(to: call)
-        guard answer.status < 300 else {
-            tell(Terminal.safe("  " + (answer.status == 412 ? "it has changed meanwhile; nothing was done" : answer.failure.message)))
+        let response = try await client.response(to: call)
+        guard response.status < 300 else {
+            tell(Terminal.safe("  " + (response.status == 412 ? "it has changed meanwhile; nothing was done" : response.failure.message)))
             return true
         }
-        let state = try answer.decoded(EntryDocument.self).state
+        let state = try response.decoded(EntryDocument.self).state
         tell("  \(choice.rawValue): it is \(state) now")
         return true
     }

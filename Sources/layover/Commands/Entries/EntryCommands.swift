@@ -121,7 +121,7 @@ struct EntryOrder {
         call.filter = selection.host.map { .init(host: $0) }
         call.all = selection.all ? true : nil
         let isInParts = try await isInParts(bulk, call)
-        // The answer to a filter names no ids, so those to wait for are found before.
+        // The response to a filter names no ids, so those to wait for are found before.
         let ids = waits || isInParts ? try await EntryList(client: client).entries(host: selection.host).map(\.id) : []
         var outcome = isInParts ? try await bulk.run(ids) : try await bulk.result(of: call)
         outcome.results = []

@@ -13,7 +13,7 @@ struct SingleCommands {
         var isRefused = false
         for id in try await EntryNames(client: client).resolved(names) {
             let call = try AdminCall("POST", "/v1/pending/\(AdminCall.escaped(id))/\(command)", body: body)
-            let response = try await client.answer(to: call)
+            let response = try await client.response(to: call)
             if response.status < 300 {
                 try write(response)
             } else if names.count > 1, response.failure.code == .refused {
