@@ -31,25 +31,26 @@ IMPORTS = {
         "CLinux", "Glibc", "LayoverCore", "LayoverEngine", "LayoverHTTP", "Logging", "NIOCore", "ServiceLifecycle",
         "Synchronization"},
     "LayoverStore": {
-        "Dispatch", "Foundation", "FoundationEssentials", "GRDB", "GRDBSQLite", "Glibc", "LayoverCore", "LayoverSystem",
-        "LayoverEngine", "LayoverHTTP", "LayoverText", "Logging", "NIOCore", "Synchronization"},
+        "Dispatch", "Foundation", "FoundationEssentials", "GRDB", "GRDBSQLite", "Glibc", "LayoverCore", "LayoverEngine",
+        "LayoverHTTP", "LayoverSystem", "LayoverText", "Logging", "NIOCore", "Synchronization"},
     "LayoverCache": {
-        "Foundation", "GRDB", "Glibc", "LayoverCore", "LayoverSystem", "LayoverEngine", "LayoverHTTP", "LayoverText", "Logging",
+        "Foundation", "GRDB", "Glibc", "LayoverCore", "LayoverEngine", "LayoverHTTP", "LayoverSystem", "LayoverText", "Logging",
         "NIOCore", "NIOPosix", "Synchronization"},
     "LayoverProxy": {
-        "CLinux", "CZlib", "Glibc", "LayoverCore", "LayoverSystem", "LayoverEngine", "LayoverHTTP", "LayoverOrigin",
-        "LayoverReplay", "LayoverTLS", "LayoverText", "Logging", "NIOCore", "NIOHPACK", "NIOHTTP2", "NIOPosix", "Synchronization"},
+        "CLinux", "CZlib", "Glibc", "LayoverCore", "LayoverEngine", "LayoverHTTP", "LayoverOrigin",
+        "LayoverReplay", "LayoverSystem", "LayoverTLS", "LayoverText", "Logging", "NIOCore", "NIOHPACK", "NIOHTTP2", "NIOPosix",
+        "Synchronization"},
     "LayoverAdmin": {
         "Foundation", "FoundationEssentials", "Glibc", "HTTPTypes", "Hummingbird", "HummingbirdCore", "LayoverCore",
-        "LayoverSystem", "LayoverEngine", "LayoverHTTP", "LayoverText", "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes",
+        "LayoverEngine", "LayoverHTTP", "LayoverSystem", "LayoverText", "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes",
         "ServiceLifecycle", "Synchronization"},
     "LayoverTestSupport": {
         "COpenSSL", "Dispatch", "Foundation", "Glibc", "LayoverCore", "LayoverEngine", "LayoverHTTP", "Logging", "NIOCore",
         "Synchronization"},
     "layover": {
         "ArgumentParser", "CLinux", "CMimalloc", "Dispatch", "Foundation", "Glibc", "LayoverAdmin", "LayoverCache",
-        "LayoverConfiguration", "LayoverCore", "LayoverSystem", "LayoverEngine", "LayoverHTTP", "LayoverMonitor", "LayoverOrigin",
-        "LayoverProxy", "LayoverStore", "LayoverTLS", "LayoverText", "LayoverTrust", "LayoverUpstream",
+        "LayoverConfiguration", "LayoverCore", "LayoverEngine", "LayoverHTTP", "LayoverMonitor", "LayoverOrigin",
+        "LayoverProxy", "LayoverStore", "LayoverSystem", "LayoverTLS", "LayoverText", "LayoverTrust", "LayoverUpstream",
         "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle", "Synchronization", "UnixSignals"},
 }
 
