@@ -11,7 +11,7 @@ final class AttemptRun {
     private(set) var attempt: UpstreamAttempt?
     /// Not nil while the connection that was dialled for the attempt is made ready.
     var opening: OriginConnecting?
-    /// Not nil where the attempt has its own connection and asks there for another protocol.
+    /// Not nil where the attempt has its own connection and asks there for another protocol. Without an attempt there is none.
     var handshake: UpgradeHandshake?
     /// The parent proxy of the newest attempt. A reload may have given the request another one since. Nil: none.
     private(set) var parentProxy: ParentProxy?

@@ -120,7 +120,7 @@ extension Exchange: HeldExchange {
         switch phase {
         case .attempting, .preflight, .unattended,
             .delivering where store != nil:
-            guard attempt != nil || run.handshake != nil else { return }
+            guard attempt != nil else { return }
             machine.attemptInterrupted(by: .command)
             run.abort()
         case .loading: machine.attemptInterrupted(by: .command)
@@ -152,7 +152,7 @@ extension Exchange: HeldExchange {
     func wentOffline(cuts: Bool) {
         // The engine abandons the attempts of entries too, but an entry may be on its way to the engine.
         guard cuts else { return abandonIfConnecting() }
-        guard attempt != nil || run.handshake != nil else { return }
+        guard attempt != nil else { return }
         switch phase {
         case .attempting, .preflight, .delivering, .unattended:
             // An attempt that has sent nothing waits as with `freeze`.
