@@ -1,7 +1,7 @@
 import Hummingbird
 import HummingbirdCore
 
-/// Several requests, one answer.
+/// Several requests, one response.
 extension AdminRoutes {
     func addBatchRoutes(to router: Router<AdminContext>) {
         router.post("/v1/batch") { request, context in

@@ -4,7 +4,7 @@ extension ExchangeMachine {
     /// The step that follows a response.
     package enum ResponseStep: Sendable, Hashable {
         case deliver(Verdict)
-        /// The response is held back until the engine says whether another attempt may be made.
+        /// The response is withheld until the engine decides whether another attempt may be made.
         case withhold(Failure, Verdict.Parking)
         case standIn(StandInResponse, Failure)
     }

@@ -1,7 +1,9 @@
-/// One exchange as far as its attempts go: its phase, what was tried, and what follows each outcome.
+/// The machine of one exchange: its phase, its attempts, its way to a ticket, and the step after each fact.
 ///
-/// Facts go in with their time, and actions come out. Attempts for a client, the store or the cache
-/// are made, counted, judged and recorded here, and nowhere else.
+/// Facts go in with their time, and steps come out, which the exchange performs. Attempts for a client, the store or the cache are
+/// counted, judged (`AttemptRules`) and recorded by this machine alone. `ExchangeMachine+Client` has the first step, clients
+/// that leave, and ends; `+Responses` has responses that are retried or resumed; `+Ticket` has the way to a ticket. `KeySearch` is the
+/// machine of the search for requests with the same key.
 package struct ExchangeMachine: Sendable {
     /// The recipient of the response, whether it is still there or not.
     package enum Holder: Sendable, Hashable {
@@ -139,7 +141,7 @@ package struct ExchangeMachine: Sendable {
     /// The request is on its way to the store.
     package mutating func acceptanceBegan() { enter(.accepting) }
 
-    /// A response is kept in hand, until the engine or its body says what becomes of it.
+    /// A response is withheld until the engine, or the code in its body, decides about it.
     package mutating func responseIsWithheld() { enter(.withholding) }
 
     /// The response goes to its recipient.

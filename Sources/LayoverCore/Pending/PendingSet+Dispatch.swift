@@ -354,8 +354,8 @@ extension PendingSet {
 
     // MARK: Reloads
 
-    /// Has an entry find its route in the configuration of now, if it has not done so, and tells its exchange. Nothing follows the attempt
-    /// of an unattended entry, so that one keeps its route.
+    /// Looks up the route of an entry in the present configuration, once for each reload, and tells its exchange. An unattended entry keeps
+    /// its route, because no attempt follows.
     mutating func rerouteIfStale(_ id: EntryID, now: Timestamp) {
         guard let number = rerouting?.number, entries.show(id, { $0.reloadNumber != number && !$0.isUnattended }) == true,
             let entry = entries[id], let found = rerouting?.route(of: entry, now: now)
@@ -366,7 +366,7 @@ extension PendingSet {
         actions.append(.reroute(id))
     }
 
-    /// The same for a request that has just joined: its loop may have planned it by the table of before.
+    /// Does the same for a request that has just joined. Its loop may have planned it by an older table.
     mutating func rerouteIfStale(_ new: NewEntry, now: Timestamp) {
         guard let rerouting else { return }
         guard new.routesNumber < rerouting.table else {

@@ -70,13 +70,13 @@ struct NewRoute {
 
 /// A reload: the entries find their routes and policies in the new configuration, in portions, because there may be very many.
 ///
-/// Rule: no entry starts an attempt under the policy of before. An entry whose turn comes before its portion finds its route at
+/// Rule: no entry starts an attempt under an old policy. An entry whose turn comes before its portion finds its route at
 /// that moment (`PendingSet.mayGo`), so one that must not be sent twice any more is not sent. What becomes of an attempt under way is
 /// decided by the policy that its entry has by then, or when its portion comes.
 ///
-/// It is kept when all portions are done: a request that was planned by an earlier table may still be on its way to the set.
+/// The last reload stays in the set when all portions are done: a request that was planned by an older table may still join.
 struct Rerouting: Sendable {
-    /// Counts reloads, so that an entry shows whether it has its route of now.
+    /// Number of the reload. An entry has the number of the reload in which its route was looked up last.
     let number: UInt8
     /// `RouteTable.number` of the configuration.
     let table: Int

@@ -14,8 +14,8 @@
 ///
 /// Three rules. No request is sent while it is unknown whether its key has a ticket. At most one request of a key goes at a time.
 /// No request is given an outcome without the payload that it belongs to: where the body of the one that went never came whole,
-/// equality cannot be decided, so there is no outcome to
-/// give. A request that joined while its own body was still arriving is given outcome and payload, and compares at its end.
+/// equality cannot be decided, so there is no outcome to give.
+/// A request that joined while its own body was still arriving is given outcome and payload, and compares at its end.
 package struct KeyReservations: Sendable {
     /// One request that asked for a key. The number is never used again.
     package struct Claim: Hashable, Sendable {

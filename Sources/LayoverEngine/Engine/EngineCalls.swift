@@ -1,9 +1,9 @@
 package import LayoverCore
 
-/// What the calls of clients and of the admin API need of the engine.
+/// The parts of the engine that the calls of clients and of the admin API use.
 ///
-/// The calls are extensions of this protocol: they run on the engine's event loop like its own methods, and reach nothing else of it. What
-/// is here only reads, or waits until the changes of a command are on disk.
+/// The calls are extensions of this protocol: they run on the engine's event loop like its own methods, and reach nothing else of it. They
+/// only read, or wait until the changes of a command are on disk.
 package protocol EngineCalls: Actor {
     nonisolated var clock: any EngineClock { get }
     /// By what ids entries are shown.

@@ -1,6 +1,6 @@
 package import LayoverCore
 
-/// What the calls of clients and of the admin API read: from memory first, then from the store. A ticket that ended long ago is only there.
+/// The calls that read: from memory first, then from the store. Tickets that ended long ago are only in the store.
 extension EngineCalls {
     // MARK: Memory
 

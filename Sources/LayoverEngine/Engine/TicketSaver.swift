@@ -85,7 +85,7 @@ struct TicketSaver {
         return changes
     }
 
-    /// What the cut-off attempt of an ended ticket proved. The row stays final.
+    /// The evidence of an attempt that was cut off because its ticket ended. The row stays final.
     ///
     /// - Parameter record: Nil: there is no such ticket.
     func lateEvidence(_ record: TicketRecord?) -> [TicketChange] {
@@ -135,7 +135,7 @@ struct TicketSaver {
         for (id, _) in changes { pending[id, default: 0] += 1 }
     }
 
-    /// What follows from the result of a commit, or from the end of a pause.
+    /// The consequences of the result of a commit, or of the end of a pause.
     struct Finished {
         /// Tickets that have ended, and whose long URL is on disk now.
         var urlsStored: [EntryID] = []

@@ -24,7 +24,7 @@ package final class OriginConnecting: ChannelInboundHandler, RemovableChannelHan
         case secureOrigin
     }
 
-    /// Nil once it was called.
+    /// Gets the outcome. Nil once it was called.
     private var ended: ((OriginConnecting, Outcome) -> Void)?
     private let request: UpstreamRequest
     private let eventLoop: any EventLoop
@@ -33,9 +33,9 @@ package final class OriginConnecting: ChannelInboundHandler, RemovableChannelHan
     private let readyBy: NIODeadline
     private var channel: (any Channel)?
     private var remoteAddress: String?
-    /// Those to come.
+    /// The steps to come.
     private var steps: [Step]
-    /// The one under way.
+    /// The step under way.
     private var step: Step?
     /// Not nil while the parent proxy is asked.
     private var asking: ParentProxyConnect?

@@ -17,7 +17,7 @@ final class AttemptRun {
     private(set) var parentProxy: ParentProxy?
     /// When the attempt began, in seconds since 1970.
     private(set) var startedAt = 0
-    /// When the connection must stand that is dialled for it. Of transfers their worker knows.
+    /// When the connection of a dial or an upgrade must be ready. A transfer has the limit of its worker.
     private(set) var readyBy = NIODeadline.distantFuture
     /// The record on disk that the attempt begins to send; nil if none is needed.
     private(set) var startRecord: StartRecord?

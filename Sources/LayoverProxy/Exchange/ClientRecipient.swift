@@ -10,7 +10,7 @@ final class ClientRecipient {
     let loop: ProxyLoop
     private(set) weak var connection: ClientConnection?
     let facts: ClientFacts
-    /// Whether the client gets it by HTTP/2.
+    /// Whether the connection is a stream of HTTP/2.
     let isStream: Bool
     /// The request as it came. Released early, because it holds on to the bytes around it.
     private var head: RequestHead?

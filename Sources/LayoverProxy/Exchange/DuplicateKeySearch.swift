@@ -9,7 +9,7 @@ import NIOCore
 /// Confined to the loop of its exchange.
 final class DuplicateKeySearch {
     private let loop: ProxyLoop
-    /// The exchange tells it what happens to the request. Its end goes by `end`, which also stops the timer.
+    /// The exchange reports to the claim what happens to the request. `end` ends the claim and stops the timer.
     let claim: KeyClaim
     /// The outcome of the request with this payload, once it is there.
     var given: (outcome: KeyOutcome, payload: [UInt8])?
@@ -17,7 +17,7 @@ final class DuplicateKeySearch {
     private var timer: Scheduled<Void>?
     /// Why the store could not be searched for the key, the last time.
     var storeFailure: StoreFailure?
-    /// The exchange, until the engine has decided: a request that is accepted at once is so though its client leaves meanwhile.
+    /// Keeps the exchange alive until the engine has decided: a request that is accepted at once stays accepted if its client leaves.
     var kept: Exchange?
 
     init(_ loop: ProxyLoop) {

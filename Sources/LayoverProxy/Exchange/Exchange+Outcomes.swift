@@ -4,8 +4,7 @@ import LayoverHTTP
 import LayoverOrigin
 import NIOCore
 
-/// The first step, the events of attempts, what the recipient gets of a response, what attempts come to when no response is delivered, and
-/// those that go on without a client.
+/// The first step, the events of attempts, the delivery of responses, failures, the wait, and attempts that go on without a client.
 extension Exchange {
     // MARK: The first step
 

@@ -5,7 +5,7 @@ import LayoverOrigin
 import LayoverText
 import NIOCore
 
-/// Responses: delivered, held back, asked for again, gone on with, or taken from the cache.
+/// Responses: delivered, withheld, retried, resumed, or taken from the cache.
 extension Exchange {
     func received(_ head: ResponseHead, sendings: Int) {
         if sendings > 1 { machine.sentAgain(sendings - 1) }

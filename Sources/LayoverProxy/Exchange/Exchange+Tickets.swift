@@ -306,7 +306,7 @@ extension Exchange {
 }
 
 extension AcceptanceResult {
-    /// What it means for a request whose client is gone.
+    /// The result for a request whose client is gone.
     fileprivate var adoption: ExchangeMachine.AdoptionResult {
         switch self {
         case .accepted: .stored

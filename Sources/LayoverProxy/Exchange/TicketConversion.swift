@@ -4,8 +4,8 @@ import LayoverHTTP
 import LayoverReplay
 import NIOCore
 
-/// What an exchange needs to become a ticket: its tokens, its body on the disk, the request to the engine, and the answer to its client.
-/// It decides nothing (`Exchange+Tickets`).
+/// The way of an exchange to a ticket: its tokens, its body on the disk, the request to the engine, and the response to its client.
+/// The class decides nothing (`Exchange+Tickets`).
 ///
 /// `@unchecked Sendable`: confined to the loop of its exchange.
 final class TicketConversion: @unchecked Sendable {

@@ -1,7 +1,7 @@
 import CCurl
 import Glibc
 
-/// What libcurl calls. Each finds its transfer by the context and passes the facts on; none captures anything, and none throws.
+/// The functions that libcurl calls. Each finds its transfer by the context and passes the facts on. None captures anything or throws.
 enum CurlCallbacks {
     static func set(for transfer: Transfer) {
         let (easy, loop, context) = (transfer.easy, transfer.loop, Unmanaged.passUnretained(transfer).toOpaque())

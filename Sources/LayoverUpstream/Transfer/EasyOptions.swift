@@ -23,7 +23,7 @@ struct EasyOptions {
     private(set) var isSecure = false
     /// The origin or parent proxy whose name is resolved for the connection.
     private var endpoint: Origin?
-    /// What the host of the endpoint is.
+    /// The host of the endpoint, as an address or a name.
     private(set) var hostName = HostName.impossible
     /// The parent proxy that opens a tunnel to the origin. A parent proxy that forwards the request is the `peer`.
     private var tunnelProxy: ParentProxy?
@@ -150,10 +150,10 @@ struct EasyOptions {
         }
     }
 
-    private mutating func setHTTP2(_ isOffered: Bool) {
-        guard supportsHTTP2 != isOffered else { return }
-        supportsHTTP2 = isOffered
-        layover_set_long(easy, CURLOPT_HTTP_VERSION, Int(isOffered ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+    private mutating func setHTTP2(_ isSupported: Bool) {
+        guard supportsHTTP2 != isSupported else { return }
+        supportsHTTP2 = isSupported
+        layover_set_long(easy, CURLOPT_HTTP_VERSION, Int(isSupported ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
     }
 
     mutating func setFreshConnect(_ isFresh: Bool) {
