@@ -24,8 +24,9 @@ final class CacheThreads: Sendable {
             return state.isClosed
         }
         if isClosed { return pool.submit { _ in orElse() } }
+        let item = Item(work: work, orElse: orElse)
         pool.submit { [self] itemState in
-            if case .active = itemState { work() } else { orElse() }
+            if case .active = itemState { item.take()?.work() } else { item.take()?.orElse() }
             let waiters = state.withLock { state in
                 state.underWay -= 1
                 guard state.underWay == 0 else { return [CheckedContinuation<Void, Never>]() }
@@ -36,7 +37,7 @@ final class CacheThreads: Sendable {
         }
     }
 
-    /// Waits until nothing is under way.
+    /// Waits until nothing is under way. What the finished work held has been released then.
     func waitUntilIdle() async {
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in
@@ -53,5 +54,21 @@ final class CacheThreads: Sendable {
         state.withLock { $0.isClosed = true }
         await waitUntilIdle()
         try? await pool.shutdownGracefully()
+    }
+
+    /// Work that is released as soon as it is done: the pool keeps its own closure a moment longer.
+    private final class Item: Sendable {
+        typealias Parts = (work: @Sendable () -> Void, orElse: @Sendable () -> Void)
+
+        private let parts: Mutex<Parts?>
+
+        init(work: @escaping @Sendable () -> Void, orElse: @escaping @Sendable () -> Void) { parts = Mutex((work, orElse)) }
+
+        func take() -> Parts? {
+            parts.withLock { parts in
+                defer { parts = nil }
+                return parts
+            }
+        }
     }
 }
