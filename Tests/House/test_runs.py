@@ -1,10 +1,12 @@
 """How a run of tests is divided, and what it and a build say in the end."""
 
+import contextlib
 import importlib.util
 import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts")
@@ -58,36 +60,90 @@ LayoverEndToEndTests.EndToEnd/Stories/paid()
         self.assertFalse(re.search(pattern, "LayoverEndToEndTests.EndToEndOther/runs()/Other.swift:7:4"))
 
 
+@contextlib.contextmanager
+def scripted():
+    """The test bundle is a shell script that is told by its last argument what to say. What it says is not shown."""
+    command, real = script.COMMAND, sys.stdout
+    script.COMMAND = ["sh", "-c", 'eval "$3"', "sh"]
+    try:
+        with open(os.devnull, "w", encoding="utf-8") as sys.stdout:
+            yield
+    finally:
+        script.COMMAND, sys.stdout = command, real
+
+
 class Pools(unittest.TestCase):
-    """The test bundle is a shell script that is told by its last argument what to say."""
 
     def run_all(self, *work):
-        command = script.COMMAND
-        script.COMMAND = ["sh", "-c", 'eval "$3"', "sh"]
-        try:
-            with open(os.devnull, "w", encoding="utf-8") as sink:
-                real, sys.stdout = sys.stdout, sink
-                try:
-                    return script.Pool([["--filter", one] for one in work]).run(3)
-                finally:
-                    sys.stdout = real
-        finally:
-            script.COMMAND = command
+        with scripted():
+            return script.Pool([["--filter", one] for one in work]).run(3)
+
+    def failures(self, work):
+        return self.run_all(work).failed[0].failures
 
     def test_all_batches_run(self):
         pool = self.run_all(*["echo Test run with 2 tests in 1 suite passed"] * 7)
-        self.assertEqual((pool.count, pool.failures), (14, []))
+        self.assertEqual((pool.count, pool.failed), (14, []))
 
     def test_a_failure_is_told(self):
         pool = self.run_all(
             "echo Test run with 1 test passed", "echo '✘ Test a() recorded an issue at A.swift:1:1: no'; echo Test run with 1 test failed; exit 1")
-        self.assertEqual(len(pool.failures), 1)
-        self.assertIn("recorded an issue", pool.failures[0])
+        self.assertEqual(len(pool.failed), 1)
+        self.assertIn("recorded an issue", pool.failed[0].failures[0])
 
     def test_a_process_that_crashes_or_runs_nothing_is_a_failure(self):
-        self.assertEqual(self.run_all("kill -9 $$").failures, ["ended by signal 9"])
-        self.assertEqual(self.run_all("echo Test run with 0 tests passed").failures, ["Test run with 0 tests passed"])
-        self.assertEqual(self.run_all("exit 3").failures, ["no test ran"])
+        self.assertEqual(self.failures("kill -9 $$"), ["ended by signal 9"])
+        self.assertEqual(self.failures("echo Test run with 0 tests passed"), ["Test run with 0 tests passed"])
+        self.assertEqual(self.failures("exit 3"), ["no test ran"])
+
+
+class Unsteady(unittest.TestCase):
+    """A test that failed runs by itself, by the arguments of its process with its name in place of any name."""
+
+    SAYS = "echo 'Test {0}(a:) recorded an issue with 1 argument'; echo 'Test {0}(a:) failed after 1 second with 1 issue.'; "
+    ENDS = "echo 'Suite PayTests failed after 1 second with 1 issue.'; echo 'Test run with 1 test failed after 1 second with 1 issue.'; exit 1"
+    PASSES = "echo 'Test run with 1 test in 1 suite passed after 1 second.'"
+
+    def failures(self, *works, may_be_unsteady=True):
+        with scripted():
+            pool = script.Pool([["--filter", work] for work in works]).run(1)
+            return script.failures_of(pool.failed, may_be_unsteady)
+
+    def once(self, name, alone=PASSES):
+        """A process in which this test fails, and that does as told when it has the test alone."""
+        return f"if [ '{script.ANY_TEST}' = {name} ]; then {alone}; else {self.SAYS.format(name)}{self.ENDS}; fi"
+
+    def test_a_test_that_passes_alone_is_unsteady(self):
+        failures, unsteady = self.failures(self.once("paysOnce"))
+        self.assertEqual(failures, [])
+        self.assertEqual(len(unsteady), 4)
+
+    def test_a_test_that_fails_alone_is_a_failure(self):
+        failures, unsteady = self.failures(self.once("paysOnce", self.SAYS.format("paysOnce") + self.ENDS))
+        self.assertEqual((len(failures), unsteady), (4, []))
+
+    def test_a_test_that_does_not_run_alone_is_a_failure(self):
+        failures, _ = self.failures(self.once("paysOnce", "echo 'Test run with 0 tests passed'"))
+        self.assertEqual(len(failures), 4)
+
+    def test_each_repetition_counts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            third = f"echo >>{folder}/runs; if [ $(wc -l <{folder}/runs) = 3 ]; then {self.ENDS}; else {self.PASSES}; fi"
+            failures, _ = self.failures(self.once("paysOnce", third))
+        self.assertEqual(len(failures), 4)
+
+    def test_a_crash_is_no_unsteady_test(self):
+        failures, unsteady = self.failures(self.once("paysOnce").replace("exit 1", "kill -9 $$"))
+        self.assertEqual((len(failures), unsteady), (5, []))
+        self.assertIn("ended by signal 9", failures)
+
+    def test_unsteady_tests_have_a_limit(self):
+        failures, unsteady = self.failures(*[self.once(f"pays{number}") for number in range(4)])
+        self.assertEqual((len(failures), len(unsteady)), (8, 8))
+
+    def test_a_part_of_the_tests_has_no_unsteady_ones(self):
+        failures, unsteady = self.failures(self.once("paysOnce"), may_be_unsteady=False)
+        self.assertEqual((len(failures), unsteady), (4, []))
 
 
 class Failures(unittest.TestCase):
