@@ -2,8 +2,8 @@
 
     terminal.py [--columns N] [--rows N] [--steps JSON] [--errors-apart] -- COMMAND...
 
-Steps are done in order: each waits for the text "expect" in what came since the step before, or for two different texts that the
-regular expression "change" matches. Then it acts: "resize" [columns, rows], "send" a text, "signal" a number to the command. The exit
+Steps are done in order: each waits for the text "expect" in what came since the step before, or for what the regular expression
+"match" matches, or for two different texts that the regular expression "change" matches. Then it acts: "resize" [columns, rows], "send" a text, "signal" a number to the command. The exit
 code is the command's, or 124 if a text did not come within 60 seconds.
 With --errors-apart standard error is no terminal.
 """
@@ -30,6 +30,8 @@ def resize(descriptor, columns, rows):
 def has_come(step, since):
     if "change" in step:
         return len(set(re.findall(step["change"].encode(), since))) > 1
+    if "match" in step:
+        return re.search(step["match"].encode(), since, re.DOTALL)
     return step.get("expect", "").encode() in since
 
 

@@ -13,7 +13,7 @@ TARGET = re.compile(r"\.(?:target|executableTarget)\(\s*name:\s*\"(\w+)\"")
 
 IMPORTS = {
     "Retry": {"Synchronization"},
-    "LayoverText": set(),
+    "LayoverText": {"Glibc"},
     "LayoverSystem": {"CCrypt", "COpenSSL", "Glibc", "Synchronization"},
     "LayoverHTTP": {"LayoverText", "NIOCore"},
     "LayoverCore": {"LayoverText", "Retry"},

@@ -1,5 +1,6 @@
 import LayoverCore
 import LayoverEngine
+import LayoverText
 import Synchronization
 
 /// Delays the refusals of wrong tokens, by the address of the client (`FailedGuesses`).

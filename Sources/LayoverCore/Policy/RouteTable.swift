@@ -1,3 +1,5 @@
+import LayoverText
+
 /// All routes and policies of one configuration, ready to be asked.
 ///
 /// The most specific route wins: an exact host over a wildcard over any, then the longer path, then
@@ -10,6 +12,8 @@ package struct RouteTable: Sendable {
     private let byName: [String: Route]
     /// Hosts that are intercepted, from the most to the least specific.
     private var intercepted: [Route.HostPattern]
+    /// The addresses among the hosts of routes and of interception, each as it is spelled there.
+    private var spellings: [NetworkAddress: String] = [:]
     /// Those whose connections become tunnels where clients reject our certificate.
     private let relayedIfRejected: [Route.HostPattern]
     /// Which requests without a route of their own way go through a parent proxy.
@@ -34,6 +38,7 @@ package struct RouteTable: Sendable {
         var byName = Dictionary(routes.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         if let webhook { byName[Route.notificationsName] = .notifications(to: webhook) }
         self.byName = byName
+        spellings = Self.spellings(in: self.routes.map(\.host))
     }
 
     /// The rules for requests that no route is for.
@@ -49,23 +54,38 @@ package struct RouteTable: Sendable {
     package var hasInterceptions: Bool { !intercepted.isEmpty }
 
     /// Whether CONNECT to a host is intercepted. What its route says of paths and methods is for the requests inside.
-    package func intercepts(_ host: String) -> Bool { intercepted.contains { $0.matches(host) } }
+    package func intercepts(_ host: String) -> Bool {
+        let host = spelledAsInRules(host)
+        return intercepted.contains { $0.matches(host) }
+    }
 
     /// Whether connections to an intercepted host become tunnels while clients reject our certificate.
-    package func relaysRejected(_ host: String) -> Bool { relayedIfRejected.contains { $0.matches(host) } }
+    package func relaysRejected(_ host: String) -> Bool {
+        let host = spelledAsInRules(host)
+        return relayedIfRejected.contains { $0.matches(host) }
+    }
 
     /// The same, which intercepts more hosts. What their routes say stays.
     package func intercepting(_ hosts: [Route.HostPattern]) -> RouteTable {
         var table = self
         table.intercepted += hosts
+        table.spellings = Self.spellings(in: routes.map(\.host) + table.intercepted)
         return table
     }
 
     package func route(named name: String) -> Route? { byName[name] }
 
-    /// Hosts that are named in full, by routes or for interception.
-    package var exactHosts: [String] {
-        (routes.map(\.host) + intercepted).compactMap { if case .exact(let name) = $0 { name } else { nil } }
+    /// The host as the rules spell it, where both are spellings of one address: `127.1` and `0x7f000001` are `127.0.0.1`.
+    private func spelledAsInRules(_ host: String) -> String {
+        if spellings.isEmpty { return host }
+        return NetworkAddress(anySpelling: host).flatMap { spellings[$0] } ?? host
+    }
+
+    private static func spellings(in hosts: [Route.HostPattern]) -> [NetworkAddress: String] {
+        let addresses = hosts.compactMap { host in
+            if case .exact(let name) = host { NetworkAddress(anySpelling: name).map { ($0, name) } } else { nil }
+        }
+        return Dictionary(addresses, uniquingKeysWith: { first, _ in first })
     }
 
     /// Names of all fields that routes set or add, each once.
@@ -74,7 +94,8 @@ package struct RouteTable: Sendable {
     }
 
     package func route(host: String, path: some StringProtocol, method: String) -> Route? {
-        routes.first { $0.matches(host: host, path: path, method: method) }
+        let host = spelledAsInRules(host)
+        return routes.first { $0.matches(host: host, path: path, method: method) }
     }
 
     private static func isMoreSpecific(_ one: Route, _ other: Route) -> Bool {

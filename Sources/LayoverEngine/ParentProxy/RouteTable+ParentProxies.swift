@@ -1,4 +1,5 @@
 package import LayoverCore
+import LayoverText
 
 extension RouteTable {
     /// The parent proxy through which a request goes; nil if it goes through none.

@@ -1,5 +1,6 @@
 import Glibc
 package import LayoverCore
+import LayoverText
 import Synchronization
 
 /// Refuses Layover's own listeners, under any spelling and name, and addresses that no request should reach

@@ -11,16 +11,12 @@ final class RequestPlanner {
     let viaLine: [UInt8]
     let viaToken: [UInt8]
     let addressGuard: any AddressGuard
-    /// The addresses among the hosts of the configuration, each with its spelling there.
-    private let spellings: [NetworkAddress: String]
 
     init(configuration: ProxyConfiguration, addressGuard: any AddressGuard) {
         self.configuration = configuration
         self.addressGuard = addressGuard
         viaLine = configuration.viaLine
         viaToken = Array(configuration.viaIdentity.utf8)
-        let addresses = configuration.routes.exactHosts.compactMap { host in NetworkAddress(anySpelling: host).map { ($0, host) } }
-        spellings = Dictionary(addresses, uniquingKeysWith: { first, _ in first })
     }
 
     /// - Parameters:
@@ -151,8 +147,7 @@ final class RequestPlanner {
             request: request, policy: try policy(wish, route: route), route: route?.name, by: configuration.routes,
             hasIdempotencyKey: false,
             wish: wish)
-        // Hosts are compared as the configuration spells them, so that every spelling of an address is intercepted.
-        let isIntercepted = configuration.routes.hasInterceptions && configuration.routes.intercepts(spelledAsInRules(address.origin.host))
+        let isIntercepted = configuration.routes.hasInterceptions && configuration.routes.intercepts(address.origin.host)
         return isIntercepted ? .intercept(plan) : .forward(plan)
     }
 
@@ -165,17 +160,11 @@ final class RequestPlanner {
     ) -> Route? {
         if configuration.routes.isEmpty { return nil }
         return configuration.routes.route(
-            host: spelledAsInRules(address.origin.host), path: target, method: head.methodString)
+            host: address.origin.host, path: target, method: head.methodString)
     }
 
     /// Whether connections to an intercepted host become tunnels while clients reject our certificate.
-    func relaysRejected(_ host: String) -> Bool { configuration.routes.relaysRejected(spelledAsInRules(host)) }
-
-    /// The host as a route spells it, where both are spellings of one address: `127.1` and `0x7f000001` are `127.0.0.1`.
-    private func spelledAsInRules(_ host: String) -> String {
-        if spellings.isEmpty { return host }
-        return NetworkAddress(anySpelling: host).flatMap { spellings[$0] } ?? host
-    }
+    func relaysRejected(_ host: String) -> Bool { configuration.routes.relaysRejected(host) }
 
     // MARK: Refusals
 

@@ -1,6 +1,7 @@
 import LayoverCore
 import LayoverEngine
 import LayoverSystem
+import LayoverText
 import NIOCore
 import NIOPosix
 import Synchronization

@@ -71,6 +71,18 @@ struct RouteTableTests {
         #expect(table.route(named: "two") == nil)
     }
 
+    @Test(arguments: ["127.0.0.1", "127.1", "0x7f000001", "2130706433"])
+    func hostIsFoundInEverySpellingOfItsAddress(host: String) {
+        let table = RouteTable(routes: [route("here", host: .exact("127.0.0.1"))])
+        #expect(table.route(host: host, path: "/", method: "GET")?.name == "here")
+        let origin = Origin(scheme: .http, host: host)
+        #expect(table.foundRoute(origin: origin, path: "/", method: "GET", route: "here", wish: PolicyWish()).route == "here")
+        #expect(table.foundRoute(origin: origin, path: "/", method: "GET", route: nil, wish: PolicyWish()).route == "here")
+        #expect(!table.intercepts(host))
+        #expect(table.intercepting([.exact("127.0.0.1")]).intercepts(host))
+        #expect(RouteTable().intercepting([.exact("127.1")]).intercepts(host), "the spelling of the rule is another one")
+    }
+
     @Test func ticketAcceptedWithoutAKeyMatchesNoRouteWithAKey() {
         var keyed = route("keyed", host: .exact("a"))
         keyed.key = "k"

@@ -112,7 +112,8 @@ extension EndToEnd {
             #expect(origin.requests == ["POST /echo"])
             #expect(delivered.state == "delivered")
             #expect(delivered.response?.status == 200)
-            #expect(delivered.attempts == 2)
+            // A change of the network ends an attempt that is connecting: the origin may have been found before.
+            #expect((2...3).contains(delivered.attempts))
             #expect(try await scene.layover.call("GET", "/v1/pending").text.contains(#""data":[]"#))
             #expect(try await scene.layover.dropTicket(ticket).status == 204)
             #expect(try await scene.layover.ticketResponse(ticket).status == 410)

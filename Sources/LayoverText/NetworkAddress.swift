@@ -2,10 +2,10 @@ import Glibc
 
 /// An IPv4 or IPv6 address as 16 bytes; IPv4 stands in its IPv4-mapped form (RFC 4291 section 2.5.5.2).
 package struct NetworkAddress: Sendable, Hashable {
-    let bytes: [UInt8]
+    private let bytes: [UInt8]
 
     /// Reads a numeric address, with or without a zone; nil for anything else.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let text = String(text.prefix { $0 != "%" })
         var six = in6_addr()
         if inet_pton(AF_INET6, text, &six) == 1 {
@@ -40,20 +40,20 @@ package struct NetworkAddress: Sendable, Hashable {
 
     private init(bytes: ArraySlice<UInt8>) { self.bytes = Array(bytes) }
 
-    var isIPv4: Bool { bytes.starts(with: Self.mappedPrefix) }
+    package var isIPv4: Bool { bytes.starts(with: Self.mappedPrefix) }
 
-    var isUnspecified: Bool {
+    package var isUnspecified: Bool {
         bytes.allSatisfy { $0 == 0 } || (isIPv4 && bytes[12...].allSatisfy { $0 == 0 })
     }
 
-    var isLoopback: Bool {
+    package var isLoopback: Bool {
         isIPv4 ? bytes[12] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
     }
 
     /// 169.254.0.0/16 and fe80::/10 (where clouds keep their metadata), the metadata addresses of clouds outside of these, and what is no
     /// single host at all: multicast and broadcast. An IPv6 address that leads to one of them by a translator counts as that one. The whole
     /// prefix of local translators (RFC 8215) counts too: nobody but its network knows what is behind it.
-    var isProhibited: Bool {
+    package var isProhibited: Bool {
         if isIPv4 {
             return (bytes[12] == 169 && bytes[13] == 254) || bytes[12] >= 224 || Self.metadata4.contains(Array(bytes[12...]))
         }
@@ -81,7 +81,7 @@ package struct NetworkAddress: Sendable, Hashable {
     }
 
     /// Whether a literal or `address/prefix` covers this address.
-    func isCovered(by rule: String) -> Bool {
+    package func isCovered(by rule: String) -> Bool {
         let parts = rule.split(separator: "/", maxSplits: 1)
         guard let first = parts.first, let base = NetworkAddress(String(first)) else { return false }
         guard parts.count == 2 else { return base == self }
