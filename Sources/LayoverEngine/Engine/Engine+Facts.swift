@@ -135,9 +135,11 @@ extension Engine {
         _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, by author: CommandAuthor = .loopback,
         reason: String? = nil, acknowledgement: String? = nil, settled: Settlement.Outcome = .init()
     ) -> EntryCommandResult {
-        let result = decide { set, now in
-            set.commanded(
+        let result = run { now in
+            let (result, actions) = pending.commanded(
                 command, id, revision: revision, by: author, reason: reason, acknowledgement: acknowledgement, outcome: settled, now: now)
+            perform(actions)
+            return result
         }
         if result == .done { reporter.commanded(command, count: 1) }
         // Those of the admin API are logged there, the refused ones too.
@@ -164,18 +166,17 @@ extension Engine {
         _ command: EntryCommand, each ids: some Collection<EntryID> & Sendable, by author: CommandAuthor = .loopback,
         reason: String?
     ) -> [EntryCommandResult] {
-        let results = decide { set, now in set.commanded(command, each: ids, by: author, reason: reason, now: now) }
-        reporter.commanded(command, count: results.count { $0 == .done })
-        return results
+        run { now in
+            let (results, actions) = pending.commanded(command, each: ids, by: author, reason: reason, now: now)
+            perform(actions)
+            reporter.commanded(command, count: results.count { $0 == .done })
+            return results
+        }
     }
 
     package func apply(_ patch: EntryPatch, to id: EntryID, revision: Int? = nil) -> EntryCommandResult {
-        decide { set, now in set.patched(id, patch, revision: revision, now: now) }
-    }
-
-    private func decide<Value>(_ ask: (inout PendingSet, Timestamp) -> (Value, [PendingAction])) -> Value {
         run { now in
-            let (result, actions) = ask(&pending, now)
+            let (result, actions) = pending.patched(id, patch, revision: revision, now: now)
             perform(actions)
             return result
         }
