@@ -245,8 +245,8 @@ extension PendingSet {
     mutating func dispatch(_ origin: Origin, now: Timestamp) {
         guard !isPaused, origins.isKnown(origin) else { return }
         releaseWithheld(to: origin, now: now)
-        while origins[origin].admits(now: now), let place = nextToGo(origin, now: now) {
-            start(place.id, by: entries[place.id]?.eligibleBy ?? .canary, now: now)
+        while origins[origin].admits(now: now), let place = origins[origin].popNext() {
+            if mayGo(place, now: now) { start(place.id, by: entries[place.id]?.eligibleBy ?? .canary, now: now) }
         }
     }
 
@@ -258,13 +258,6 @@ extension PendingSet {
             makeEligibleAgain(place.id, by: entries[place.id]?.eligibleBy ?? .reachability)
         }
         if origins[origin].pausedPolicies != pausedBefore { toAnnounce.insert(origin) }
-    }
-
-    private mutating func nextToGo(_ origin: Origin, now: Timestamp) -> EntryPlace? {
-        while let place = origins[origin].popNext() {
-            if mayGo(place, now: now) { return place }
-        }
-        return nil
     }
 
     /// Whether an entry is still there and nothing keeps it back. What must not meet a captive portal, and a ticket while
