@@ -135,18 +135,15 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         loop.opened(self)
     }
 
-    /// The request of a ticket, with its body, has come from the store.
-    func requestWasRead(_ request: UpstreamRequest) {
+    /// The request of a ticket, with its body, has come from the store. The attempt begins through the parent proxy that the engine knows
+    /// of. Later ones go through the one that a reload named while the request was read.
+    func requestWasRead(_ request: UpstreamRequest, _ trigger: AttemptTrigger, isForced: Bool) {
         self.request = request
         self.request.mayBeSentTwice = summary.mayBeSentTwice
-    }
-
-    /// The attempt of a ticket has begun, through the parent proxy that the engine knows of. Later ones go through the one that a reload
-    /// named while the request was read.
-    func takeParentProxyOfReload() {
+        begin(trigger, isForced: isForced)
         guard let routes = routesWhileReading else { return }
         routesWhileReading = nil
-        request.parentProxy = routes.parentProxy(for: request.origin, route: route)
+        self.request.parentProxy = routes.parentProxy(for: request.origin, route: route)
     }
 
     /// Takes the head in which tokens are replaced by the facts of tickets that they name. The body has its own replacement.

@@ -250,10 +250,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     // MARK: Tickets
 
     package func replay(_ replay: TicketReplay) -> (any HeldExchange)? {
-        guard let store = engine.store else { return nil }
-        let loading = TicketLoading(replay, from: store, on: self)
-        loading.begin()
-        return loading.exchange
+        engine.store.map { TicketLoading.begin(replay, from: $0, on: self) }
     }
 
     /// Registers an exchange that has no client. A stop of the proxy waits for it if it must finish (`Exchange.mustFinish`).

@@ -6,15 +6,13 @@ import NIOCore
 
 /// How the exchange of a ticket comes by its request, which is in the store. Confined to its loop.
 struct TicketLoading {
-    let exchange: Exchange
+    private let exchange: Exchange
     private let replay: TicketReplay
-    private let store: any PendingStore
     private var loop: ProxyLoop { exchange.loop }
 
-    init(_ replay: TicketReplay, from store: any PendingStore, on loop: ProxyLoop) {
-        self.replay = replay
-        self.store = store
-        exchange = Exchange(
+    /// Makes the exchange of a ticket and reads its request. Then the attempt begins.
+    static func begin(_ replay: TicketReplay, from store: any PendingStore, on loop: ProxyLoop) -> Exchange {
+        let exchange = Exchange(
             loop: loop,
             UpstreamRequest(
                 purpose: .transfer, origin: replay.request.origin, method: replay.request.method, target: "", host: "", fields: [:],
@@ -24,16 +22,13 @@ struct TicketLoading {
             for: .store(StoreRecipient()), route: replay.route, routesNumber: replay.routes.number, wish: replay.ticket.wish,
             hasIdempotencyKey: replay.request.hasIdempotencyKey, entry: replay.id, skipsPreflight: replay.skipsPreflight)
         loop.opened(exchange)
-    }
-
-    /// Reads the request, then begins the attempt.
-    func begin() {
-        Task { [self] in
+        Task {
             let result = await TicketReading(
                 store: store, replay: replay, limits: loop.configuration.body, spool: loop.spool
             ).read()
-            loop.eventLoop.execute { self.ended(result) }
+            loop.eventLoop.execute { TicketLoading(exchange: exchange, replay: replay).ended(result) }
         }
+        return exchange
     }
 
     private func ended(_ result: TicketReading.Result) {
@@ -43,9 +38,7 @@ struct TicketLoading {
             guard let request = request(stored, body) else {
                 return exchange.ended(as: .failed, failure: .webhookGone)
             }
-            exchange.requestWasRead(request)
-            exchange.begin(replay.trigger, isForced: replay.isForced)
-            exchange.takeParentProxyOfReload()
+            exchange.requestWasRead(request, replay.trigger, isForced: replay.isForced)
         case .unreadable(let failure):
             exchange.couldNotStart(failure)
         case .rejected(let failure):
