@@ -256,11 +256,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     /// Registers an exchange that has no client. A stop of the proxy waits for it if it must finish (`Exchange.mustFinish`).
     func opened(_ exchange: Exchange) {
         // At once where possible: a stop of the loop that follows must include it.
-        guard eventLoop.inEventLoop else { return eventLoop.execute { self.register(exchange) } }
-        register(exchange)
-    }
-
-    private func register(_ exchange: Exchange) {
+        guard eventLoop.inEventLoop else { return eventLoop.execute { self.opened(exchange) } }
         guard exchange.phase != .ended else { return }
         unattended.insert(exchange)
         if isShutDown { exchange.stop() }
