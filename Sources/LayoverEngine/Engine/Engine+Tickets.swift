@@ -133,19 +133,15 @@ extension Engine {
     package nonisolated func recordStart(
         _ id: EntryID, _ counts: AttemptCounts, by exchange: any HeldExchange, done: @escaping @Sendable (Bool) -> Void
     ) {
-        enter { $0.handStartRecord(of: id, counts, by: exchange, done: done) }
-    }
-
-    private func handStartRecord(
-        of id: EntryID, _ counts: AttemptCounts, by exchange: any HeldExchange, done: @escaping @Sendable (Bool) -> Void
-    ) {
-        guard let store, mayStart(id, exchange), let revision = pending.entry(id, now: clock.now())?.revision else {
-            return done(false)
-        }
-        let older = saver.handedAgain(of: id)
-        let started = StoreChange.started(id, revision: revision, counts: counts)
-        store.commit(older.map(\.1) + [started]) { result in
-            self.enter { $0.startRecorded(id, by: exchange, older: older, result, done: done) }
+        enter { engine in
+            guard let store = engine.store, engine.mayStart(id, exchange),
+                let revision = engine.pending.entry(id, now: engine.clock.now())?.revision
+            else { return done(false) }
+            let older = engine.saver.handedAgain(of: id)
+            let started = StoreChange.started(id, revision: revision, counts: counts)
+            store.commit(older.map(\.1) + [started]) { result in
+                self.enter { $0.startRecorded(id, by: exchange, older: older, result, done: done) }
+            }
         }
     }
 

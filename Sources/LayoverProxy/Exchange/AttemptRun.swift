@@ -49,7 +49,7 @@ final class AttemptRun {
     func recordStart(of entry: EntryID, _ counts: AttemptCounts, by exchange: Exchange) -> SendingPermit {
         let record = StartRecord(engine: loop.engine, id: entry)
         startRecord = record
-        return record.permit(for: counts, by: exchange)
+        return { record.write(counts, by: exchange, done: $0) }
     }
 
     /// - Parameters:
@@ -184,11 +184,9 @@ final class StartRecord: Sendable {
     /// Whether the record was not written, so that nothing was sent.
     var wasRefused: Bool { isRefused.load(ordering: .acquiring) }
 
-    /// The permit that the worker asks for before it sends: granted once the record is on disk.
-    func permit(for counts: AttemptCounts, by exchange: any HeldExchange) -> SendingPermit {
-        { [self] answer in write(counts, by: exchange, done: answer) }
-    }
-
+    /// Writes the record, for the permit of the attempt.
+    ///
+    /// - Parameter done: Gets whether the record is on disk, so that the first byte may leave.
     func write(_ counts: AttemptCounts, by exchange: any HeldExchange, done: @escaping @Sendable (Bool) -> Void) {
         engine.recordStart(id, counts, by: exchange) { [self] isMarked in
             isRefused.store(!isMarked, ordering: .releasing)
