@@ -32,8 +32,7 @@ extension Entry {
         }
     }
 
-    /// The wish of the request itself about its policy.
-    var wish: PolicyWish { ticket?.wish ?? heldWish ?? PolicyWish() }
+    package var wish: PolicyWish { ticket?.wish ?? heldWish ?? PolicyWish() }
 
     /// Whether it brings the cache up to date.
     var isRefresh: Bool { if case .cache = owner { true } else { false } }

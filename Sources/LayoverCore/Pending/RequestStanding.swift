@@ -118,6 +118,8 @@ extension RequestStanding {
 package protocol StandingRequest {
     var request: RequestDescription { get }
     var standing: RequestStanding { get set }
+    /// The wish of the request itself about its policy.
+    var wish: PolicyWish { get }
 }
 
 extension StandingRequest {

@@ -135,17 +135,13 @@ extension RouteTable {
         return FoundRoute(route: route?.name, policy: policy)
     }
 
-    /// As above, for what is kept of a ticket.
-    package func foundRoute(of record: TicketRecord) -> FoundRoute { foundRoute(of: record, wish: record.ticket.wish) }
-
-    /// As above, for an entry of the pending set.
-    package func foundRoute(of entry: Entry) -> FoundRoute { foundRoute(of: entry, wish: entry.wish) }
-
-    private func foundRoute(of one: some StandingRequest, wish: PolicyWish) -> FoundRoute {
+    /// As above, for an entry of the pending set, or for the record of a ticket.
+    package func foundRoute(of one: some StandingRequest) -> FoundRoute {
+        let request = one.request
         // CONNECT is shown without a scheme, so nothing is left of it.
-        let path = one.url.dropFirst(one.origin.description.utf8.count)
+        let path = request.url.dropFirst(request.origin.description.utf8.count)
         return foundRoute(
-            origin: one.origin, path: path.isEmpty ? "/" : String(path), method: one.method, route: one.route, wish: wish)
+            origin: request.origin, path: path.isEmpty ? "/" : String(path), method: request.method, route: one.route, wish: one.wish)
     }
 }
 

@@ -41,6 +41,7 @@ package struct TicketRecord: StandingRequest, Sendable, Hashable {
         self.isRepeatable = isRepeatable
     }
 
+    package var wish: PolicyWish { ticket.wish }
     package var parents: [EntryID] { ticket.parents }
     package var status: Int? { ticket.status }
 
