@@ -291,8 +291,8 @@ extension PendingSet {
     /// - Parameters:
     ///   - table: `RouteTable.number` of the new configuration.
     ///   - first: Entries that have their turn before the others. To find them here would take a look at each of very many.
-    ///   - find: Finds the route of an entry in the new configuration. It must depend on nothing else.
-    package mutating func reloaded(as table: Int, first: [EntryID] = [], _ find: @escaping @Sendable (Entry) -> RouteMatch) {
+    ///   - find: Finds the route of an entry, and its parent proxy, in the new configuration. It must depend on nothing else.
+    package mutating func reloaded(as table: Int, first: [EntryID] = [], _ find: @escaping @Sendable (Entry) -> FoundRoute) {
         // One byte keeps an entry small. An entry that missed 255 reloads in a row, each cut off by the next, would count as rerouted.
         reloadCount = reloadCount == .max ? 1 : reloadCount + 1
         rerouting = Rerouting(number: reloadCount, table: table, first: entries.inOrder(first), entries.inOrder(), find: find)

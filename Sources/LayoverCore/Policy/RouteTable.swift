@@ -150,4 +150,6 @@ package struct FoundRoute: Sendable {
     /// The name of the route; nil where none fits.
     package let route: String?
     package let policy: Policy
+    /// The parent proxy, by its gate, once that was looked up.
+    package var parentProxyGate: Origin?
 }

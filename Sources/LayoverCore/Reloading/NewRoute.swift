@@ -80,7 +80,7 @@ struct Rerouting: Sendable {
     let number: UInt8
     /// `RouteTable.number` of the configuration.
     let table: Int
-    private let find: @Sendable (Entry) -> RouteMatch
+    private let find: @Sendable (Entry) -> FoundRoute
     /// Entries that have their turn before the others, and are among these too.
     private var first: ArraySlice<EntryID>
     /// The entries that were there when the reload began, in the order of their arrival. Empty once all have had their turn.
@@ -89,7 +89,7 @@ struct Rerouting: Sendable {
     private var policies = SharedPolicies()
 
     init(
-        number: UInt8, table: Int, first: [EntryID], _ ids: [ArrivalOrder.Item], find: @escaping @Sendable (Entry) -> RouteMatch
+        number: UInt8, table: Int, first: [EntryID], _ ids: [ArrivalOrder.Item], find: @escaping @Sendable (Entry) -> FoundRoute
     ) {
         self.number = number
         self.table = table
@@ -117,20 +117,6 @@ struct Rerouting: Sendable {
         let left = policy.automaticAttemptsMax.map { max(0, $0 - entry.counts.automatic) }
         return NewRoute(
             route: found.route, policy: policies.shared(policy), automaticLeft: left, parentProxyGate: found.parentProxyGate, now: now)
-    }
-}
-
-/// The route, policy and parent proxy of a request by the present configuration.
-package struct RouteMatch: Sendable {
-    package var route: String?
-    package var policy: Policy
-    /// The parent proxy, by its gate.
-    package var parentProxyGate: Origin?
-
-    package init(route: String?, policy: Policy, parentProxyGate: Origin?) {
-        self.route = route
-        self.policy = policy
-        self.parentProxyGate = parentProxyGate
     }
 }
 

@@ -16,10 +16,11 @@ extension RouteTable {
 
     // MARK: Entries
 
-    func match(of entry: Entry) -> RouteMatch {
-        let found = foundRoute(of: entry)
-        let gate = parentProxy(for: entry.origin, route: found.route)?.gate
-        return RouteMatch(route: found.route, policy: found.policy, parentProxyGate: gate)
+    /// The route of an entry, with its parent proxy.
+    func match(of entry: Entry) -> FoundRoute {
+        var found = foundRoute(of: entry)
+        found.parentProxyGate = parentProxy(for: entry.origin, route: found.route)?.gate
+        return found
     }
 
     /// Tickets of an earlier run, with their routes of now.

@@ -169,7 +169,7 @@ import Testing
         var bench = Bench()
         let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).gate
         let id = bench.park(Self.origins[0], .reset).id
-        bench.pending.set.reloaded(as: 1) { _ in RouteMatch(route: nil, policy: .fixture(), parentProxyGate: other) }
+        bench.pending.set.reloaded(as: 1) { _ in FoundRoute(route: nil, policy: .fixture(), parentProxyGate: other) }
         if isInPortion { _ = bench.pending.set.rerouteSome(1, now: bench.pending.now) }
         #expect(bench.advance(.seconds(5)) == [id])
         #expect(bench.fail(id, Self.away) == [])
@@ -180,7 +180,7 @@ import Testing
     @Test func requestPlannedByAnOldTableBeginsThroughTheNewParentProxy() {
         var bench = Bench()
         let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).gate
-        bench.pending.set.reloaded(as: 1) { _ in RouteMatch(route: nil, policy: .fixture(), parentProxyGate: other) }
+        bench.pending.set.reloaded(as: 1) { _ in FoundRoute(route: nil, policy: .fixture(), parentProxyGate: other) }
         let new = bench.park(Self.origins[0], nil)
         #expect(new.started == [new.id])
         #expect(bench.pending.entry(new.id)?.parentProxyGate == other)

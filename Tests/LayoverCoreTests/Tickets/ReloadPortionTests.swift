@@ -15,7 +15,7 @@ struct ReloadPortionTests {
             _ = bench.fail(id, .reset, delay: .seconds(5))
             ids.append(id)
         }
-        bench.set.reloaded(as: 1) { _ in RouteMatch(route: "new", policy: Self.new, parentProxyGate: nil) }
+        bench.set.reloaded(as: 1) { _ in FoundRoute(route: "new", policy: Self.new, parentProxyGate: nil) }
         _ = bench.kept(bench.set.rerouteSome(1, now: bench.now))
         #expect(ids.map { bench.entry($0)?.route } == ["new", nil, nil])
         #expect(bench.set.isRerouting)
@@ -26,9 +26,9 @@ struct ReloadPortionTests {
 
     @Test mutating func laterReloadTakesThePlaceOfTheOneUnderWay() {
         let ids = (0..<3).map { _ in bench.accepted { $0.lane = "lane" } }
-        bench.set.reloaded(as: 1) { _ in RouteMatch(route: "old", policy: Self.new, parentProxyGate: nil) }
+        bench.set.reloaded(as: 1) { _ in FoundRoute(route: "old", policy: Self.new, parentProxyGate: nil) }
         _ = bench.kept(bench.set.rerouteSome(2, now: bench.now))
-        bench.set.reloaded(as: 2) { _ in RouteMatch(route: "new", policy: Self.new, parentProxyGate: nil) }
+        bench.set.reloaded(as: 2) { _ in FoundRoute(route: "new", policy: Self.new, parentProxyGate: nil) }
         _ = bench.kept(bench.set.rerouteSome(2, now: bench.now))
         #expect(bench.set.isRerouting)
         _ = bench.kept(bench.set.rerouteSome(2, now: bench.now))
@@ -39,7 +39,7 @@ struct ReloadPortionTests {
     @Test mutating func entriesThatAreToBeFirstAreInTheFirstPortion() {
         let ticket = bench.accepted { $0.lane = "lane" }
         let held = bench.parked()
-        bench.set.reloaded(as: 1, first: [held]) { _ in RouteMatch(route: "new", policy: Self.new, parentProxyGate: nil) }
+        bench.set.reloaded(as: 1, first: [held]) { _ in FoundRoute(route: "new", policy: Self.new, parentProxyGate: nil) }
         let actions = bench.kept(bench.set.rerouteSome(1, now: bench.now))
         #expect(actions.contains(.reroute(held)))
         #expect([ticket, held].map { bench.entry($0)?.route } == [nil, "new"])
@@ -50,7 +50,7 @@ struct ReloadPortionTests {
 
     /// A loop planned it by the table of before the reload, and it came to the engine after the reload.
     @Test(arguments: [false, true]) mutating func requestPlannedByAnOlderTableIsReroutedAsItJoins(isOld: Bool) {
-        bench.set.reloaded(as: 1) { _ in RouteMatch(route: "new", policy: Self.new, parentProxyGate: nil) }
+        bench.set.reloaded(as: 1) { _ in FoundRoute(route: "new", policy: Self.new, parentProxyGate: nil) }
         #expect(!bench.set.isRerouting)
         let id = EntryID(using: &bench.generator)
         var new = NewEntry(
@@ -69,7 +69,7 @@ struct ReloadPortionTests {
 
     /// It may have been applied, and by the new policy it may not be sent twice.
     @Test mutating func requestThatMayNotBeSentTwiceAnyMoreEndsAsItJoins() {
-        bench.set.reloaded(as: 1) { _ in RouteMatch(route: nil, policy: Self.new, parentProxyGate: nil) }
+        bench.set.reloaded(as: 1) { _ in FoundRoute(route: nil, policy: Self.new, parentProxyGate: nil) }
         let id = EntryID(using: &bench.generator)
         let vouching = Policy.fixture { $0.repeatable = true }
         let new = NewEntry(
@@ -84,7 +84,7 @@ struct ReloadPortionTests {
 
     /// The response of its first attempt is in hand: its status was to be retried by the policy of before.
     @Test mutating func responseInHandIsDeliveredIfTheRequestMayNotBeSentTwiceAnyMore() {
-        bench.set.reloaded(as: 1) { _ in RouteMatch(route: nil, policy: Self.new, parentProxyGate: nil) }
+        bench.set.reloaded(as: 1) { _ in FoundRoute(route: nil, policy: Self.new, parentProxyGate: nil) }
         let id = EntryID(using: &bench.generator)
         let new = NewEntry(
             RequestDescription(
