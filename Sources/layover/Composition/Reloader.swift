@@ -37,31 +37,29 @@ final class Reloader: Sendable {
     var asksForUser: Bool { current.withLock { !$0.settings.proxy.users.isEmpty } }
 
     func reload() async -> ReloadReport {
-        await line.run { [self] in await reloadInTurn() }
-    }
-
-    private func reloadInTurn() async -> ReloadReport {
-        var report = ReloadReport(at: parts.engine.clock.now())
-        do {
-            let new = try source.load()
-            for warning in new.warnings { parts.logger.warning("configuration", metadata: ["warning": "\(warning)"]) }
-            let before = current.withLock { $0 }
-            let inForce = try before.reloaded(as: new)
-            // The certificate may have been renewed.
-            try await ListenerIdentity(inForce.settings)?.use(on: parts.loops, logger: parts.logger)
-            let changes = before.changes(to: new)
-            report.appliedKeys = changes.atOnce
-            report.restartKeys = changes.afterRestart
-            current.withLock { $0 = inForce }
-            await adopt(inForce.settings)
-        } catch let error as ConfigurationErrors {
-            report.errors = error.errors.map(\.description)
-        } catch {
-            report.errors = ["proxy.tls: \(error)"]
+        await line.run { [self] in
+            var report = ReloadReport(at: parts.engine.clock.now())
+            do {
+                let new = try source.load()
+                for warning in new.warnings { parts.logger.warning("configuration", metadata: ["warning": "\(warning)"]) }
+                let before = current.withLock { $0 }
+                let inForce = try before.reloaded(as: new)
+                // The certificate may have been renewed.
+                try await ListenerIdentity(inForce.settings)?.use(on: parts.loops, logger: parts.logger)
+                let changes = before.changes(to: new)
+                report.appliedKeys = changes.atOnce
+                report.restartKeys = changes.afterRestart
+                current.withLock { $0 = inForce }
+                await adopt(inForce.settings)
+            } catch let error as ConfigurationErrors {
+                report.errors = error.errors.map(\.description)
+            } catch {
+                report.errors = ["proxy.tls: \(error)"]
+            }
+            await parts.engine.reloaded(report)
+            log(report)
+            return report
         }
-        await parts.engine.reloaded(report)
-        log(report)
-        return report
     }
 
     private func adopt(_ settings: Settings) async {
