@@ -169,8 +169,10 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     /// Nothing follows an attempt without a client.
     func reroute() {
         guard entry == nil, !phase.isUnattended else { return }
-        let found = loop.planner.reroute(request, by: route, wish: wish)
-        take(found.route, found.policy, in: loop.configuration.routes)
+        let routes = loop.configuration.routes
+        let path = request.purpose == .dial ? "/" : request.target
+        let found = routes.foundRoute(origin: request.origin, path: path, method: request.method, route: route, wish: wish)
+        take(found.route, found.policy, in: routes)
     }
 
     /// The request has this route and this policy from now on. The attempt under way goes on as it began.

@@ -108,16 +108,6 @@ extension RequestPlanner {
         return policy
     }
 
-    /// The route and the policy of a request that was accepted under an earlier configuration. Its target
-    /// stays what it was. A policy that is gone leaves it with the one of its route.
-    func reroute(
-        _ request: UpstreamRequest, by name: String?, wish: PolicyWish
-    ) -> FoundRoute {
-        configuration.routes.foundRoute(
-            origin: request.origin, path: request.purpose == .dial ? "/" : request.target,
-            method: request.method, route: name, wish: wish)
-    }
-
     func single(_ name: StaticString, in head: RequestHead) throws(Refusal) -> String? {
         let values = head.fields.values(of: name)
         guard values.count <= 1 else { throw badField("\(name) is given more than once.") }
