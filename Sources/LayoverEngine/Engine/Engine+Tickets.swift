@@ -306,7 +306,11 @@ extension Engine {
         routes.number = max(self.routes.number, new.number) + 1
         self.routes = routes
         // Clients wait for most of those that have an exchange, and these are few.
-        pending.reloaded(as: routes.number, first: Array(exchanges.keys)) { [routes] in routes.match(of: $0) }
+        pending.reloaded(as: routes.number, first: Array(exchanges.keys)) { [routes] entry in
+            var found = routes.foundRoute(of: entry)
+            found.parentProxyGate = routes.parentProxy(for: entry.origin, route: found.route)?.gate
+            return found
+        }
         rerouteSome()
         return routes
     }

@@ -14,15 +14,6 @@ extension RouteTable {
         }
     }
 
-    // MARK: Entries
-
-    /// The route of an entry, with its parent proxy.
-    func match(of entry: Entry) -> FoundRoute {
-        var found = foundRoute(of: entry)
-        found.parentProxyGate = parentProxy(for: entry.origin, route: found.route)?.gate
-        return found
-    }
-
     /// Tickets of an earlier run, with their routes of now.
     ///
     /// - Parameter clock: That of the store.
