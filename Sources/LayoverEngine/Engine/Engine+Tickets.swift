@@ -176,9 +176,6 @@ extension Engine {
 
     // MARK: Changes
 
-    /// At the end of a fact: the changes of the tickets that it touched.
-    func saveTouched() { save(saver.takeTouched { pending.record(of: $0) }) }
-
     func save(_ new: [TicketChange]) {
         if store != nil, !new.isEmpty { hand(saver.handed(new)) }
     }

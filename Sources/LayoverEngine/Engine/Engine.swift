@@ -129,18 +129,14 @@ package actor Engine: EngineCalls {
     /// - Parameter work: Gets the time.
     func run<Value>(_ work: (Timestamp) -> Value) -> Value {
         let result = work(clock.now())
-        finishFact()
-        return result
-    }
-
-    private func finishFact() {
-        saveTouched()
+        save(saver.takeTouched { pending.record(of: $0) })
         let starts = ticketStarts
         ticketStarts = []
         for (id, trigger) in starts { replay(id, trigger) }
         for id in abortWaiters.ids where entry(id)?.state != .attempting { abortWaiters.callOnce(about: id) }
         network.watchListeners(on: pending.awaitedOnThisMachine, now: clock.now())
         armTimer()
+        return result
     }
 
     /// Takes a fact of the pending set.
