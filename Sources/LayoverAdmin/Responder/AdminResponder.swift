@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
+import LayoverEngine
 import LayoverText
 import Logging
 import NIOCore
@@ -51,6 +52,7 @@ struct AdminResponder: HTTPResponder {
     private func problem(_ error: any Error, _ context: Context) -> AdminProblem {
         switch error {
         case let problem as AdminProblem: return problem
+        case let failure as StoreFailure: return .store(failure)
         case is HTTPParserError: return .unreadable
         default:
             context.logger.error("admin request failed", metadata: ["error": "\(error)"])

@@ -34,14 +34,9 @@ extension AdminRoutes {
         let parameters = try QueryParameters(request.uri.query, known: PendingQuery.parameterNames)
         let query = try PendingQuery(parameters, isStream: isStream)
         let view = view(for: request)
-        let (listing, entries): (EntryListing, [Entry])
-        do throws(StoreFailure) {
-            listing = try await engine.list(query)
-            guard !isStream else { return stream(listing.items, view) }
-            entries = try await engine.entries(of: listing.items)
-        } catch {
-            throw AdminProblem.store(error)
-        }
+        let listing = try await engine.list(query)
+        guard !isStream else { return stream(listing.items, view) }
+        let entries = try await engine.entries(of: listing.items)
         return try json(
             PendingDocument(
                 data: entries.map { EntryDocument($0, view) }, counts: StateCounts.document(await engine.counts()),
@@ -76,24 +71,16 @@ extension AdminRoutes {
 
     /// The entry in the path: live, remembered, or a ticket that is still in the store.
     func entry(_ context: AdminContext) async throws -> Entry {
-        guard let entry = try await known(try await entryID(context)) else { throw AdminProblem.unknownEntry }
+        guard let entry = try await engine.knownEntry(try await entryID(context)) else { throw AdminProblem.unknownEntry }
         return entry
     }
 
     private func entryID(_ context: AdminContext) async throws -> EntryID {
         guard let text = context.parameters.get("id"),
-            let id = try await entryID(text, where: { try await known($0) != nil })
+            let id = try await entryID(text, where: { try await engine.knownEntry($0) != nil })
         else { throw AdminProblem.unknownEntry }
         context.audit.write { $0.entry = id }
         return id
-    }
-
-    private func known(_ id: EntryID) async throws(AdminProblem) -> Entry? {
-        do throws(StoreFailure) {
-            return try await engine.knownEntry(id)
-        } catch {
-            throw .store(error)
-        }
     }
 
     // MARK: Commands
@@ -138,7 +125,7 @@ extension AdminRoutes {
     /// then the engine refuses the command.
     private func revision(of id: EntryID, admittedBy request: Request) async throws -> Int? {
         guard let admitted = RequestInput.revisions(request) else { return nil }
-        guard let entry = try await known(id) else { throw AdminProblem.unknownEntry }
+        guard let entry = try await engine.knownEntry(id) else { throw AdminProblem.unknownEntry }
         guard admitted.contains(entry.revision) else { throw AdminProblem.stale }
         return entry.revision
     }
@@ -152,7 +139,7 @@ extension AdminRoutes {
         case .stale: throw AdminProblem.stale
         case .unknown:
             // A ticket may have ended before all that is remembered.
-            guard let ended = try await known(id) else { throw AdminProblem.unknownEntry }
+            guard let ended = try await engine.knownEntry(id) else { throw AdminProblem.unknownEntry }
             throw conflict(ended)
         case .conflict: throw conflict(entry)
         case .unacknowledged: throw AdminProblem.acknowledge
@@ -173,19 +160,11 @@ extension AdminRoutes {
         guard let text = context.parameters.get("id"), let prefix = EntryIDPrefix(text) else {
             return try await entry(context)
         }
+        let ids = try await engine.entryIDs(shownWith: prefix)
+        if ids.count > AdminProblem.namedIDCountMax { throw AdminProblem.ambiguousID(prefix, ids.count, []) }
         var found: [Entry] = []
-        var count = 0
-        do throws(StoreFailure) {
-            let ids = try await engine.entryIDs(shownWith: prefix)
-            count = ids.count
-            // An entry that was removed in between is no match.
-            if count <= AdminProblem.namedIDCountMax {
-                for id in ids { if let entry = try await engine.knownEntry(id) { found.append(entry) } }
-            }
-        } catch {
-            throw AdminProblem.store(error)
-        }
-        if count > AdminProblem.namedIDCountMax { throw AdminProblem.ambiguousID(prefix, count, []) }
+        // An entry that was removed in between is no match.
+        for id in ids { if let entry = try await engine.knownEntry(id) { found.append(entry) } }
         guard let entry = found.first else { throw AdminProblem.unknownPrefix(prefix) }
         guard found.count == 1 else {
             throw AdminProblem.ambiguousID(prefix, found.count, found.map { engine.naming.shown($0.id).description })

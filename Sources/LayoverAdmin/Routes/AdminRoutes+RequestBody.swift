@@ -33,7 +33,7 @@ extension AdminRoutes {
         let entry = try await entry(context)
         guard entry.state.isFinal else { throw AdminProblem.responsePending(entry) }
         guard entry.ticket != nil, entry.state == .delivered, let store = engine.store, let spool = sources.spool,
-            let response = try await readResponse(entry.id, from: store)
+            let response = try await store.response(of: entry.id)
         else { throw AdminProblem.noResponse(entry) }
         guard !response.isBodyLost else { throw AdminProblem.responseNotKept }
         let body = CapturedBody(response.body, limits: .init(), spool: spool)
@@ -43,9 +43,9 @@ extension AdminRoutes {
     }
 
     /// From the store for a ticket, from the exchange for any other entry.
-    private func capturedBody(of entry: Entry) async throws(AdminProblem) -> HeldBody? {
+    private func capturedBody(of entry: Entry) async throws(StoreFailure) -> HeldBody? {
         if entry.ticket != nil, let store = engine.store, let spool = sources.spool,
-            let stored = try await read(entry.id, from: store)
+            let stored = try await store.request(of: entry.id)
         {
             let body = stored.hasBody ? CapturedBody(stored.body, limits: .init(), spool: spool) : nil
             return HeldBody(body: body, fields: stored.fields)
@@ -56,22 +56,6 @@ extension AdminRoutes {
     /// The problem to report: `bodyGone` if the entry has ended in the meantime.
     private func problem(_ id: EntryID, _ problem: AdminProblem) async -> AdminProblem {
         await engine.entry(id)?.state.isFinal == false ? problem : .bodyGone
-    }
-
-    private func read(_ id: EntryID, from store: any PendingStore) async throws(AdminProblem) -> StoredRequest? {
-        do throws(StoreFailure) {
-            return try await store.request(of: id)
-        } catch {
-            throw .store(error)
-        }
-    }
-
-    private func readResponse(_ id: EntryID, from store: any PendingStore) async throws(AdminProblem) -> StoredResponse? {
-        do throws(StoreFailure) {
-            return try await store.response(of: id)
-        } catch {
-            throw .store(error)
-        }
     }
 
     private func show(
