@@ -1,8 +1,7 @@
 package import LayoverCore
 import Logging
-import NIOCore
 
-/// The facts that concern more than the pending set, the actions of the machines, and the commands and views of people.
+/// The facts that concern more than the pending set, the actions of the machines, the modes of the proxy, and what people are shown.
 extension Engine {
     func handle(_ fact: ExchangeFact) {
         run { now in
@@ -129,73 +128,7 @@ extension Engine {
         return pending.entry(id, now: now).flatMap { pending.retryAfter(for: $0, now: now) }
     }
 
-    // MARK: Commands
-
-    package func apply(
-        _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, by author: CommandAuthor = .loopback,
-        reason: String? = nil, acknowledgement: String? = nil, settled: Settlement.Outcome = .init()
-    ) -> EntryCommandResult {
-        let result = run { now in
-            let (result, actions) = pending.commanded(
-                command, id, revision: revision, by: author, reason: reason, acknowledgement: acknowledgement, outcome: settled, now: now)
-            perform(actions)
-            return result
-        }
-        if result == .done { reporter.commanded(command, count: 1) }
-        // Those of the admin API are logged there, the refused ones too.
-        if result == .done, author == .client {
-            logger.notice(
-                "command", metadata: ["command": "\(command.rawValue)", "who": "\(author.who)", "exchange": "\(naming.shown(id))"])
-        }
-        return result
-    }
-
-    package func apply(
-        _ command: EntryCommand, incident id: IncidentID, by author: CommandAuthor = .loopback, reason: String? = nil
-    ) -> (EntryCommandResult, changed: [EntryID]) {
-        run { now in
-            let count = pending.incident(id, now: now)?.waiting ?? 0
-            let (result, actions) = pending.commanded(command, incident: id, by: author, reason: reason, now: now)
-            if result == .done { reporter.commanded(command, count: count) }
-            perform(actions)
-            return (result, saver.touched)
-        }
-    }
-
-    package func apply(
-        _ command: EntryCommand, each ids: some Collection<EntryID> & Sendable, by author: CommandAuthor = .loopback,
-        reason: String?
-    ) -> [EntryCommandResult] {
-        run { now in
-            let (results, actions) = pending.commanded(command, each: ids, by: author, reason: reason, now: now)
-            perform(actions)
-            reporter.commanded(command, count: results.count { $0 == .done })
-            return results
-        }
-    }
-
-    package func apply(_ patch: EntryPatch, to id: EntryID, revision: Int? = nil) -> EntryCommandResult {
-        run { now in
-            let (result, actions) = pending.patched(id, patch, revision: revision, now: now)
-            perform(actions)
-            return result
-        }
-    }
-
-    package func dropResponse(of id: EntryID) { save([(id, .dropResponse(id))]) }
-
-    /// Longest wait for the end of an attempt that is aborted. Default: 2 s.
-    private static let abortMax: TimeAmount = .seconds(2)
-
-    package func untilAttemptEnded(_ id: EntryID) async {
-        guard pending.entry(id, now: clock.now())?.state == .attempting else { return }
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            let number = abortWaiters.add({ continuation.resume() }, for: id)
-            eventLoop.scheduleTask(in: Self.abortMax) { [weak self] in
-                self?.assumeIsolated { $0.abortWaiters.remove(number, for: id)?() }
-            }
-        }
-    }
+    // MARK: The process
 
     /// - Parameter tunnels: What happens to open tunnels under `offline`; other modes leave them alone.
     package func setMode(_ mode: ReachabilityMode, reason: String?, tunnels: OfflineTunnels = .freeze) -> ReachabilityView {

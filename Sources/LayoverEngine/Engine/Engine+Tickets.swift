@@ -204,10 +204,11 @@ extension Engine {
     }
 
     package var ticketClock: TicketClock { saver.clock }
+    /// Whether all that was changed about a ticket is on disk.
     package func isSaved(_ id: EntryID) -> Bool { saver.isSaved(id) }
-    package func isBeingSaved(_ id: EntryID) -> Bool { saver.isPending(id) }
 
-    package var savingFailure: StoreFailure {
+    /// Why the store refuses changes.
+    var savingFailure: StoreFailure {
         saver.failure ?? store?.condition.failure ?? StoreFailure(.other, "The store did not save the change.")
     }
 

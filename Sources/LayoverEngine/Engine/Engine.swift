@@ -10,7 +10,7 @@ import Synchronization
 /// come here.
 ///
 /// The engine has the pending set, the exchanges and the loops. All else is in parts with private state: `NetworkDesk`, `KeyDesk`,
-/// `TicketSaver`, `Reporter`, `EngineTimer`. The calls that only read, or that wait for the disk, are in `EngineCalls`.
+/// `TicketSaver`, `Reporter`, `EngineTimer`. The calls that only read are extensions of `EngineCalls`.
 package actor Engine: EngineCalls {
     package nonisolated let eventLoop: any EventLoop
     package nonisolated let clock: any EngineClock

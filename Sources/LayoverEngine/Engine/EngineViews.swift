@@ -1,5 +1,27 @@
 package import LayoverCore
 
+/// The parts of the engine that its reading calls use.
+///
+/// These calls are extensions of this protocol: they run on the engine's event loop like its own methods, and reach nothing else of it.
+package protocol EngineCalls: Actor {
+    nonisolated var clock: any EngineClock { get }
+    /// By what ids entries are shown.
+    nonisolated var naming: EntryNaming { get }
+    /// Where tickets are kept. Nil: there are none.
+    nonisolated var store: (any PendingStore)? { get }
+    var pending: PendingSet { get }
+    var routes: RouteTable { get }
+    /// How times on disk relate to those since boot.
+    var ticketClock: TicketClock { get }
+
+    /// A live entry, or one of the newest that ended.
+    func entry(_ id: EntryID) -> Entry?
+    /// A page of the current list, of what is in memory.
+    func page(of query: PendingQuery) -> PendingPage
+    /// A ticket that is live, or one of the newest that ended; of a long URL only its beginning (`isURLInStore`).
+    func rememberedTicket(_ id: EntryID) -> TicketView?
+}
+
 /// The calls that read: from memory first, then from the store. Tickets that ended long ago are only in the store.
 extension EngineCalls {
     // MARK: Memory

@@ -1,60 +1,9 @@
 package import LayoverCore
+import Logging
+import NIOCore
 
-/// The parts of the engine that the calls of clients and of the admin API use.
-///
-/// The calls are extensions of this protocol: they run on the engine's event loop like its own methods, and reach nothing else of it. They
-/// only read, or wait until the changes of a command are on disk.
-package protocol EngineCalls: Actor {
-    nonisolated var clock: any EngineClock { get }
-    /// By what ids entries are shown.
-    nonisolated var naming: EntryNaming { get }
-    /// Where tickets are kept. Nil: there are none.
-    nonisolated var store: (any PendingStore)? { get }
-    var pending: PendingSet { get }
-    var routes: RouteTable { get }
-    /// How times on disk relate to those since boot.
-    var ticketClock: TicketClock { get }
-
-    /// A live entry, or one of the newest that ended.
-    func entry(_ id: EntryID) -> Entry?
-    /// A page of the current list, of what is in memory.
-    func page(of query: PendingQuery) -> PendingPage
-    /// A ticket that is live, or one of the newest that ended; of a long URL only its beginning (`isURLInStore`).
-    func rememberedTicket(_ id: EntryID) -> TicketView?
-
-    /// Commands one entry, without waiting for the disk.
-    func apply(
-        _ command: EntryCommand, _ id: EntryID, revision: Int?, by author: CommandAuthor, reason: String?, acknowledgement: String?,
-        settled: Settlement.Outcome
-    ) -> EntryCommandResult
-    /// Commands everything that waits in an incident, without waiting for the disk.
-    ///
-    /// - Returns: The outcome, and the tickets that it has changed.
-    func apply(
-        _ command: EntryCommand, incident id: IncidentID, by author: CommandAuthor, reason: String?
-    ) -> (EntryCommandResult, changed: [EntryID])
-    /// Commands several entries, without waiting for the disk.
-    func apply(
-        _ command: EntryCommand, each ids: some Collection<EntryID> & Sendable, by author: CommandAuthor, reason: String?
-    ) -> [EntryCommandResult]
-    /// Changes an entry, without waiting for the disk.
-    func apply(_ patch: EntryPatch, to id: EntryID, revision: Int?) -> EntryCommandResult
-    /// Drops the response of a ticket that has ended, without waiting for the disk.
-    func dropResponse(of id: EntryID)
-    /// Waits until the attempt of an entry is over, but not for long.
-    func untilAttemptEnded(_ id: EntryID) async
-
-    /// Whether a change of a ticket is with the store.
-    func isBeingSaved(_ id: EntryID) -> Bool
-    /// Whether all that was changed about a ticket is on disk.
-    func isSaved(_ id: EntryID) -> Bool
-    /// Why the store refuses changes.
-    var savingFailure: StoreFailure { get }
-}
-
-// MARK: Commands
-
-extension EngineCalls {
+/// The commands of people: `apply` carries one out, and `command` waits then until its changes are on disk.
+extension Engine {
     /// Commands one entry.
     ///
     /// - Parameters:
@@ -73,6 +22,26 @@ extension EngineCalls {
         return (outcome, await wholeEntry(id))
     }
 
+    /// Commands one entry, without waiting for the disk.
+    package func apply(
+        _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, by author: CommandAuthor = .loopback,
+        reason: String? = nil, acknowledgement: String? = nil, settled: Settlement.Outcome = .init()
+    ) -> EntryCommandResult {
+        let result = run { now in
+            let (result, actions) = pending.commanded(
+                command, id, revision: revision, by: author, reason: reason, acknowledgement: acknowledgement, outcome: settled, now: now)
+            perform(actions)
+            return result
+        }
+        if result == .done { reporter.commanded(command, count: 1) }
+        // Those of the admin API are logged there, the refused ones too.
+        if result == .done, author == .client {
+            logger.notice(
+                "command", metadata: ["command": "\(command.rawValue)", "who": "\(author.who)", "exchange": "\(naming.shown(id))"])
+        }
+        return result
+    }
+
     /// Commands everything that waits in an incident.
     ///
     /// - Returns: The outcome, and the incident afterwards if it is still open.
@@ -83,6 +52,21 @@ extension EngineCalls {
         var outcome = CommandOutcome(result)
         for id in ids where await !waitUntilSaved(id) { outcome = .unsaved(savingFailure) }
         return (outcome, pending.incident(id, now: clock.now()))
+    }
+
+    /// Commands everything that waits in an incident, without waiting for the disk.
+    ///
+    /// - Returns: The outcome, and the tickets that it has changed.
+    package func apply(
+        _ command: EntryCommand, incident id: IncidentID, by author: CommandAuthor = .loopback, reason: String? = nil
+    ) -> (EntryCommandResult, changed: [EntryID]) {
+        run { now in
+            let count = pending.incident(id, now: now)?.waiting ?? 0
+            let (result, actions) = pending.commanded(command, incident: id, by: author, reason: reason, now: now)
+            if result == .done { reporter.commanded(command, count: count) }
+            perform(actions)
+            return (result, saver.touched)
+        }
     }
 
     /// Commands several entries, in the order given. Facts of the loops wait meanwhile, so callers with
@@ -98,6 +82,19 @@ extension EngineCalls {
         return outcomes
     }
 
+    /// Commands several entries, without waiting for the disk.
+    package func apply(
+        _ command: EntryCommand, each ids: some Collection<EntryID> & Sendable, by author: CommandAuthor = .loopback,
+        reason: String?
+    ) -> [EntryCommandResult] {
+        run { now in
+            let (results, actions) = pending.commanded(command, each: ids, by: author, reason: reason, now: now)
+            perform(actions)
+            reporter.commanded(command, count: results.count { $0 == .done })
+            return results
+        }
+    }
+
     /// Changes the priority, the deadline or the lane of an entry.
     ///
     /// - Parameter revision: What the caller saw (`If-Match`); nil when any will do.
@@ -108,15 +105,22 @@ extension EngineCalls {
         return (outcome, await wholeEntry(id))
     }
 
+    /// Changes an entry, without waiting for the disk.
+    package func apply(_ patch: EntryPatch, to id: EntryID, revision: Int? = nil) -> EntryCommandResult {
+        run { now in
+            let (result, actions) = pending.patched(id, patch, revision: revision, now: now)
+            perform(actions)
+            return result
+        }
+    }
+
     /// The client of a ticket cancels it, or drops its response.
     ///
     /// - Throws: If the store cannot be read, so that it is unknown whether there is such a ticket.
     package func dropTicket(_ id: EntryID) async throws(StoreFailure) -> TicketDrop {
         guard let view = try await ticket(id) else { return .unknown }
-        let isCancelled =
-            !view.record.state.isFinal
-            && apply(.cancel, id, revision: nil, by: .client, reason: nil, acknowledgement: nil, settled: .init()) == .done
-        if !isCancelled { dropResponse(of: id) }
+        let isCancelled = !view.record.state.isFinal && apply(.cancel, id, by: .client) == .done
+        if !isCancelled { save([(id, .dropResponse(id))]) }
         return await waitUntilSaved(id) ? .dropped : .unsaved(savingFailure)
     }
 
@@ -131,13 +135,27 @@ extension EngineCalls {
         return await waitUntilSaved(id) ? CommandOutcome(result) : .unsaved(savingFailure)
     }
 
+    /// Longest wait for the end of an attempt that is aborted. Default: 2 s.
+    private static let abortMax: TimeAmount = .seconds(2)
+
+    /// Waits until the attempt of an entry is over, but not for long.
+    private func untilAttemptEnded(_ id: EntryID) async {
+        guard pending.entry(id, now: clock.now())?.state == .attempting else { return }
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let number = abortWaiters.add({ continuation.resume() }, for: id)
+            eventLoop.scheduleTask(in: Self.abortMax) { [weak self] in
+                self?.assumeIsolated { $0.abortWaiters.remove(number, for: id)?() }
+            }
+        }
+    }
+
     /// Waits until what was changed about a ticket is on disk.
     ///
     /// - Returns: False if the store refused it; it is handed in again later.
     package func waitUntilSaved(_ id: EntryID) async -> Bool {
         // A refused change may be with the store again.
         // mutant: cancel-told-early
-        while isBeingSaved(id) { await waitForStore() }
+        while saver.isPending(id) { await waitForStore() }
         return isSaved(id)
     }
 
