@@ -1,3 +1,5 @@
+package import LayoverHTTP
+
 /// Reads the body of a request as it stands on the wire: chunks with their framing, and never more bytes than were announced.
 package struct FramedBodyReader: Sendable {
     private let reader: CapturedBody.Reader
@@ -13,7 +15,7 @@ package struct FramedBodyReader: Sendable {
     ///   - framesChunks: Whether a body without a length gets the framing of chunks. Otherwise its sender does that.
     ///   - wake: Called from any thread after a read said `wait`, once another is worth while.
     package init(
-        _ body: CapturedBody, framing: UpstreamRequest.BodyFraming, framesChunks: Bool = true, wake: @escaping @Sendable () -> Void
+        _ body: CapturedBody, framing: BodyFraming, framesChunks: Bool = true, wake: @escaping @Sendable () -> Void
     ) {
         reader = body.makeReader(wake: wake)
         switch framing {

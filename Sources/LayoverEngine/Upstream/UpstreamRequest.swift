@@ -6,13 +6,7 @@ package import NIOCore
 /// One request as it goes upstream: the same value for the first attempt and for every replay.
 package struct UpstreamRequest: Sendable {
     package typealias Purpose = RequestPurpose
-
-    /// How the body is framed on the wire.
-    package enum BodyFraming: Sendable, Hashable {
-        case none
-        case length(Int)
-        case chunked
-    }
+    package typealias BodyFraming = LayoverHTTP.BodyFraming
 
     package var purpose: Purpose
     package var origin: Origin

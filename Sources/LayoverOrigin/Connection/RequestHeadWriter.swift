@@ -15,11 +15,10 @@ enum RequestHeadWriter {
         out.reserveCapacity(minimumWritableBytes: request.fields.byteCount * 2 + request.target.utf8.count + request.host.utf8.count + 128)
         writeLine(request.method, request.parentProxy == nil ? request.target : request.wireTarget, into: &out)
         var findings = Findings()
-        let hasBody = request.framing != .none && request.framing != .length(0)
         request.writeFields(into: &out) { line in
             switch line.first.map({ $0 | 0x20 }) {
             // With a body `expectsContinue` alone decides. Without one the field is passed on, and nothing waits for it.
-            case UInt8(ascii: "e"): return !isNamed("expect:", line) || !hasBody && isNamed("expect: 100-continue", line)
+            case UInt8(ascii: "e"): return !isNamed("expect:", line) || !request.framing.hasBody && isNamed("expect: 100-continue", line)
             case UInt8(ascii: "a"):
                 if isNamed("authorization:", line), bindsConnection(line) { findings.bindsConnection = true }
             default: break

@@ -14,14 +14,6 @@ extension RequestPlanner {
         return String(buffer: bytes)
     }
 
-    static func framing(of head: RequestHead) -> UpstreamRequest.BodyFraming {
-        switch head.framing {
-        case .none: .none
-        case .length(let count): .length(count)
-        case .chunked: .chunked
-        }
-    }
-
     /// The fields to send: as they came, less what is only for us, plus what a route asks for.
     ///
     /// - Parameters:

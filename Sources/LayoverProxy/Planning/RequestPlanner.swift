@@ -87,7 +87,7 @@ final class RequestPlanner {
         var request = UpstreamRequest(
             purpose: repeatability.purpose, origin: address.origin, method: repeatability.method, target: target,
             host: address.host, fields: fields,
-            framing: Self.framing(of: head), expectsContinue: head.expectsContinue,
+            framing: head.framing, expectsContinue: head.expectsContinue,
             mayBeSentTwice: repeatability.mayBeSentTwice, timeouts: timeouts(of: route),
             allowAddresses: allowAddresses, supportsHTTP2: supportsHTTP2, parentProxy: parentProxy(for: address.origin, by: name))
         request.places = places

@@ -45,7 +45,7 @@ struct FieldList {
         fields.lines.withUnsafeReadableBytes { write($0) }
         // Were the last NUL missing, libcurl would read on behind the lines.
         writeTerminator()
-        addLines(fieldsStart: fieldsStart, passesExpect: framing == .none || framing == .length(0))
+        addLines(fieldsStart: fieldsStart, passesExpect: !framing.hasBody)
         // A line without a value keeps libcurl from adding a field of its own. Behind one of the client
         // it has no effect: the first line of a name decides.
         add(Self.noExpect)
