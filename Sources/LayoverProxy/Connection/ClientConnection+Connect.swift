@@ -9,7 +9,6 @@ import NIOCore
 extension ClientConnection {
     /// Answers CONNECT without dialling, and waits for what the client speaks.
     func peekBeforeTunnel(_ head: RequestHead, _ plan: ForwardPlan) {
-        _ = try? decoder.next(&input)
         decoder.endOfMessages()
         let host = plan.request.origin.host
         let pair = RejectionMemory.Pair(client: clientAddress, host: host)
@@ -58,7 +57,6 @@ extension ClientConnection {
         self.exchange = exchange
         // It may have been planned before a reload, and looked at since whether it is intercepted.
         if plan.routesNumber != loop.configuration.routes.number { exchange.reroute() }
-        exchange.finishedRequest(trailers: nil)
         exchange.requestBegan()
     }
 

@@ -40,6 +40,8 @@ extension ClientConnection {
         phase = .exchanging
         isHeadTimed = false
         deadline = nil
+        // A request without a body is complete. The decoder still owes its end.
+        if !head.framing.hasBody { _ = try? decoder.next(&input) }
         loop.metrics.requestCount.increment()
         intercepted?.verdict.accepted()
         if let log = loop.accessLog {
@@ -61,13 +63,10 @@ extension ClientConnection {
             case .forward(let plan):
                 let exchange = Exchange(plan, head, of: self)
                 self.exchange = exchange
-                // Without a body it is complete, and a response that comes at once need not close.
-                if !head.framing.hasBody, case .end? = try? decoder.next(&input) { finishRequest(nil) }
                 exchange.requestBegan()
             case .ticket(let question):
                 let exchange = TicketResource(connection: self, loop: loop, head: head, question: question)
                 self.exchange = exchange
-                if !head.framing.hasBody, case .end? = try? decoder.next(&input) { finishRequest(nil) }
                 exchange.begin()
             case .answer(let response):
                 answerDirectly(response, to: head)
@@ -95,15 +94,9 @@ extension ClientConnection {
             linger()
         } else {
             phase = .idle
-            finishDirectly()
+            flushNow()
+            deadline = loop.coarseNow + loop.timeouts.idle
         }
-    }
-
-    /// Takes the end of a request without a body, which the decoder still owes.
-    private func finishDirectly() {
-        _ = try? decoder.next(&input)
-        flushNow()
-        deadline = loop.coarseNow + loop.timeouts.idle
     }
 
     private func take(_ bytes: ByteBuffer) {

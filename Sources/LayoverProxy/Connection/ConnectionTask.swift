@@ -9,6 +9,7 @@ protocol ConnectionTask: AnyObject {
     var isDelivered: Bool { get }
     /// - Returns: Whether the client may go on.
     func receivedBody(_ bytes: ByteBuffer) -> Bool
+    /// All of the body has come. A request without a body is complete from its start.
     func finishedRequest(trailers: FieldBlock?)
     /// The client sent something that is no body.
     func requestBroke(status: Int, detail: String)

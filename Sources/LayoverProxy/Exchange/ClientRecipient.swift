@@ -14,8 +14,8 @@ final class ClientRecipient {
     let isStream: Bool
     /// The request as it came. Released early, because it holds on to the bytes around it.
     private var head: RequestHead?
-    /// Whether bytes of the request are still to come.
-    var isReceivingRequest = true
+    /// Whether bytes of the request are still to come. If so, a response that comes at once may have to close.
+    var isReceivingRequest: Bool
     /// Whether no 100 is sent any more: one was sent, or the client sends its body without.
     private var hasSentContinue = false
     private(set) var isGone = false
@@ -52,6 +52,7 @@ final class ClientRecipient {
         loop = connection.loop
         self.facts = facts
         self.head = head
+        isReceivingRequest = head.framing.hasBody
         isStream = connection.stream != nil
     }
 

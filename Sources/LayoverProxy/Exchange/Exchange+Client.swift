@@ -25,10 +25,10 @@ extension Exchange {
     func requestBegan() {
         switch phase {
         case .collecting(.ticket) where request.isAnnounced(over: loop.configuration.body.byteCountMax): bodyCannotBeStored()
+        case .collecting(.ticket) where !isReceivingRequest: requestCompleted()
         case .collecting(.ticket): client?.sendContinue(in: phase)
         case .collecting where isBodyReadFirst(): client?.sendContinue(in: phase)
         case .collecting: findDuplicate()
-        // A request without a body may have come far already.
         default: break
         }
     }

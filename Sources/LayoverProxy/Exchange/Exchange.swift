@@ -83,6 +83,8 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
             conversion = TicketConversion(of: self, wish, base: connection.ownBase(for: head), plan.digest)
         }
         if plan.request.framing != .none { request.body = makeBody() }
+        // A length of zero: nothing is to come.
+        if !head.framing.hasBody { request.body?.finish() }
     }
 
     var phase: ExchangePhase { machine.phase }

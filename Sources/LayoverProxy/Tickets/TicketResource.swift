@@ -13,7 +13,7 @@ final class TicketResource: ConnectionTask, @unchecked Sendable {
     /// What stands before a path of the proxy, for this client.
     private let ownBase: String
     private let question: TicketQuestion
-    private(set) var isReceivingRequest = true
+    private(set) var isReceivingRequest: Bool
     private var isDone = false
     private var watch: Int?
     private var timeout: Scheduled<Void>?
@@ -24,6 +24,7 @@ final class TicketResource: ConnectionTask, @unchecked Sendable {
         self.loop = loop
         self.question = question
         client = ClientFacts(head)
+        isReceivingRequest = head.framing.hasBody
         ownBase = connection.ownBase(for: head)
     }
 
