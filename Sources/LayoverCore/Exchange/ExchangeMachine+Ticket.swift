@@ -64,7 +64,7 @@ extension ExchangeMachine {
         case replaceTokens
         /// As `replaceTokens`. What waits for another ticket is not tried first: it is accepted, and its client is told.
         case chooseTicket
-        case findDuplicate
+        case attempt
         /// The exchange has ended meanwhile.
         case none
     }
@@ -82,7 +82,7 @@ extension ExchangeMachine {
             enter(.collecting(for: .ticket))
             ticketMoment = .atOnce
             return .chooseTicket
-        case .collecting: return .findDuplicate
+        case .collecting: return .attempt
         case .loading, .searching, .accepting, .preflight, .attempting, .withholding, .parked, .delivering, .unattended, .ended:
             return BodyStep.none
         }
@@ -95,7 +95,7 @@ extension ExchangeMachine {
         /// The failure that it was collected for is judged.
         case judge
         /// The request is tried as one that just waits, and its body waits for room.
-        case findDuplicate
+        case attempt
         /// The body waits for room.
         case wait
         case none
@@ -108,7 +108,7 @@ extension ExchangeMachine {
         case .collecting(.verdict): return .judge
         case .collecting(.attempt) where isBeingRead:
             ticketProgress = .none
-            return hasTokens ? .refuse : .findDuplicate
+            return hasTokens ? .refuse : .attempt
         case .ended: return .none
         case .loading, .collecting, .searching, .accepting, .preflight, .attempting, .withholding, .parked, .delivering, .unattended:
             return .wait

@@ -28,7 +28,7 @@ extension Exchange {
         case .collecting(.ticket) where !isReceivingRequest: requestCompleted()
         case .collecting(.ticket): client?.sendContinue(in: phase)
         case .collecting where isBodyReadFirst(): client?.sendContinue(in: phase)
-        case .collecting: findDuplicate()
+        case .collecting: tryAtOnce()
         default: break
         }
     }
@@ -71,7 +71,7 @@ extension Exchange {
         switch machine.bodyIsStuck(hasTokens: conversion?.isBodySuspect == true) {
         case .refuse: return bodyCannotBeStored()
         case .judge: return judgeCollected()
-        case .findDuplicate: findDuplicate()
+        case .attempt: tryAtOnce()
         case .wait: break
         case .none: return
         }

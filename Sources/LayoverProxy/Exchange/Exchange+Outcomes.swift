@@ -8,8 +8,9 @@ import NIOCore
 extension Exchange {
     // MARK: The first step
 
-    /// The first attempt, or what comes in place of it.
+    /// The first attempt, or what comes before it or in place of it.
     func tryAtOnce() {
+        if keySearch == nil, let digest = conversion?.digest { return findDuplicate(digest) }
         conversion?.startTimer()
         if isServedOnlyIfCached() { return }
         let arrival = ExchangeMachine.Arrival(

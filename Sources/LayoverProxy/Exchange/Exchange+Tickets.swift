@@ -25,7 +25,7 @@ extension Exchange {
         case .chooseTicket:
             if conversion.wish?.isWhenAway == true { removeHonouredPreferences() }
             conversion.replaceTokens()
-        case .findDuplicate: findDuplicate()
+        case .attempt: tryAtOnce()
         case .none: break
         }
         return true
@@ -35,7 +35,7 @@ extension Exchange {
     /// for the response first. The store is asked for the key too, before it takes the ticket: while it has one, others that come are
     /// compared with that one.
     func ticketIsPrepared() {
-        if conversion?.digest == nil { acceptAtOnce() } else { findDuplicate() }
+        if let digest = conversion?.digest { findDuplicate(digest) } else { acceptAtOnce() }
     }
 
     private func acceptAtOnce() {
@@ -181,9 +181,8 @@ extension Exchange {
 
     // MARK: Others with its key
 
-    /// Looks for an equal request first, where the client gave a key.
-    func findDuplicate() {
-        guard let digest = conversion?.digest else { return tryAtOnce() }
+    /// Looks for an equal request, because the client gave a key.
+    func findDuplicate(_ digest: PayloadDigest) {
         machine.keySearchBegan()
         let search = DuplicateKeySearch(loop)
         isSearched(by: search)
