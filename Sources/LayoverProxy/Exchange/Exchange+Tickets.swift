@@ -31,14 +31,8 @@ extension Exchange {
         return true
     }
 
-    /// The tokens of a request that is to become a ticket are replaced. An equal request may be on its way already, of a client that waits
-    /// for the response first. The store is asked for the key too, before it takes the ticket: while it has one, others that come are
-    /// compared with that one.
-    func ticketIsPrepared() {
-        if let digest = conversion?.digest { findDuplicate(digest) } else { acceptAtOnce() }
-    }
-
-    private func acceptAtOnce() {
+    /// Asks the engine for a ticket before any attempt.
+    func acceptAtOnce() {
         machine.acceptanceBegan()
         conversion?.storeAtOnce()
     }

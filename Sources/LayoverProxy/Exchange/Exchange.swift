@@ -148,7 +148,8 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         self.request.parentProxy = routes.parentProxy(for: request.origin, route: route)
     }
 
-    /// Takes the head in which tokens are replaced by the facts of tickets that they name. The body has its own replacement.
+    /// Takes the head in which tokens are replaced by the facts of tickets that they name, and goes on to the ticket. The body has its own
+    /// replacement.
     ///
     /// - Parameter parents: The tickets that the tokens need, which have to be done first.
     func tokensWereReplaced(in request: UpstreamRequest, parents: [EntryID]) {
@@ -156,6 +157,9 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         self.request = request
         self.request.body = body
         for parent in parents where !order.after.contains(parent) { order.after.append(parent) }
+        // An equal request may be on its way already, of a client that waits for the response first. The store is asked for the key too,
+        // before it takes the ticket: while it has one, others that come are compared with that one.
+        if let digest = conversion?.digest { findDuplicate(digest) } else { acceptAtOnce() }
     }
 
     /// The wishes of its client are met as they are: the origin does not hear of them.

@@ -161,12 +161,11 @@ final class TicketConversion: @unchecked Sendable {
         do throws(TokenError) {
             let found = try TicketTokens.found(
                 in: exchange.request, body: body, uuid: RequestUUID.text(using: &loop.generator))
-            exchange.tokensWereReplaced(in: found.request, parents: found.parents)
             hasTokens = found.hasTokens
             replaced = found.body.map {
                 CapturedBody(.inline($0), trailers: exchange.trailers, limits: loop.configuration.body, spool: loop.spool)
             }
-            exchange.ticketIsPrepared()
+            exchange.tokensWereReplaced(in: found.request, parents: found.parents)
         } catch {
             exchange.failUnsent(Problem(error))
         }
