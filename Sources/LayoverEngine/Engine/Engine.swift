@@ -18,7 +18,7 @@ package actor Engine: EngineCalls {
     nonisolated let logger: Logger
     package nonisolated let naming: EntryNaming
     package nonisolated let store: (any PendingStore)?
-    nonisolated let claimNumbers = Atomic<Int>(0)
+    private nonisolated let claimNumbers = Atomic<Int>(0)
     /// The rehearsals for `RehearsedUpstream`.
     package nonisolated let rehearsalBoard = RehearsalBoard()
 
@@ -198,6 +198,11 @@ package actor Engine: EngineCalls {
     }
 
     // MARK: Keys
+
+    /// The claim of a request to its key. From any thread.
+    package nonisolated func nextClaim() -> KeyReservations.Claim {
+        KeyReservations.Claim(number: claimNumbers.add(1, ordering: .relaxed).newValue)
+    }
 
     private func handle(_ fact: KeyFact) {
         if case .lookForOthers(let claim, let id) = fact { return handle(OthersLookedFor(id, doWait: keys.isAwaited(claim))) }

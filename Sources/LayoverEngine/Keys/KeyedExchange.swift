@@ -3,8 +3,24 @@ package import NIOCore
 
 /// A request with an `Idempotency-Key` whose client accepts a ticket, as the engine sees it.
 package protocol KeyedExchange: AnyObject, Sendable {
-    /// Switches to its loop; never from within the claim. It must not call the engine before it returns.
+    /// Switches to its loop; never from within `Engine.post`. It must not call the engine before it returns.
     func keyDecided(_ decision: KeyDecision)
+}
+
+/// Facts about keys that loops post to the engine. The claim of a request lasts from before its first attempt until its client is
+/// answered.
+package enum KeyFact: Sendable {
+    /// A payload of nil: the body is arriving.
+    case asked(KeyReservations.Claim, key: [UInt8], payload: [UInt8]?, KeyReservations.Search, any KeyedExchange)
+    /// The request is complete.
+    case completed(KeyReservations.Claim, payload: [UInt8])
+    /// The client has waited as long as it wants.
+    case waitEnded(KeyReservations.Claim)
+    /// The client is gone, and the response goes on only if others wait for it: the engine says whether any do.
+    case clientLeft(KeyReservations.Claim)
+    /// The client of the request is gone, and the time of its entry is over: the engine looks whether others wait for its outcome.
+    case lookForOthers(KeyReservations.Claim, EntryID)
+    case ended(KeyReservations.Claim, KeyOutcome?)
 }
 
 /// The engine's decision about a claim.

@@ -9,8 +9,9 @@ import NIOCore
 /// Confined to the loop of its exchange.
 final class DuplicateKeySearch {
     private let loop: ProxyLoop
-    /// The exchange reports to the claim what happens to the request. `end` ends the claim and stops the timer.
-    let claim: KeyClaim
+    /// The exchange posts what happens to the request under this claim, and `end` ends it.
+    let claim: KeyReservations.Claim
+    private var hasEnded = false
     /// The outcome of the request with this payload, once it is there.
     var given: (outcome: KeyOutcome, payload: [UInt8])?
     /// Ends the wait for the outcome of an equal request, or for the store.
@@ -22,15 +23,22 @@ final class DuplicateKeySearch {
 
     init(_ loop: ProxyLoop) {
         self.loop = loop
-        claim = KeyClaim(engine: loop.engine)
+        claim = loop.engine.nextClaim()
     }
 
-    /// Once; later calls do nothing.
+    /// No key stays reserved for a request that is gone.
+    deinit { if !hasEnded { loop.engine.post(.ended(claim, nil)) } }
+
+    /// Ends the claim once; later calls do nothing.
+    ///
+    /// - Parameter outcome: The outcome for other requests with the key. Nil: there is no outcome, and another request is sent.
     func end(_ outcome: KeyOutcome?) {
         stopTimer()
         // No decision comes any more, and the exchange holds its search.
         kept = nil
-        claim.end(outcome)
+        guard !hasEnded else { return }
+        hasEnded = true
+        loop.engine.post(.ended(claim, outcome))
     }
 
     func startTimer(_ time: Duration, then isOver: @escaping @Sendable () -> Void) {

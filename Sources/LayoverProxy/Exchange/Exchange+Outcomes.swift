@@ -325,7 +325,7 @@ extension Exchange {
     /// Those that wait for the response own it from now on. They take it as fast as it comes.
     func shareUnattended() {
         loop.opened(self)
-        keySearch?.claim.clientLeft()
+        if let keySearch { loop.engine.post(.clientLeft(keySearch.claim)) }
         if let client { run.taken(client.tookBytes()) }
     }
 
@@ -342,7 +342,8 @@ extension Exchange {
         client?.share(head, of: self)
         if isUnread, isStillSending { return }
         // mutant: unattended-body
-        if client?.isSharing == true { keySearch?.claim.clientLeft() } else { endUnread() }
+        guard client?.isSharing == true else { return endUnread() }
+        if let keySearch { loop.engine.post(.clientLeft(keySearch.claim)) }
     }
 
     /// Whether nobody reads the response.
@@ -372,7 +373,7 @@ extension Exchange {
     /// The time of the exchange without a client is over.
     func findOthers() {
         guard let entry else { return }
-        if machine.holdsKey, let keySearch { return keySearch.claim.lookForOthers(of: entry) }
+        if machine.holdsKey, let keySearch { return loop.engine.post(.lookForOthers(keySearch.claim, entry)) }
         loop.engine.post(OthersLookedFor(entry, doWait: false))
     }
 

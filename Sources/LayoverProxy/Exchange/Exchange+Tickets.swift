@@ -45,7 +45,7 @@ extension Exchange {
     func askForTicket(isLast: Bool = false) {
         guard let conversion, !machine.hasAskedForTicket else { return }
         if machine.keyWaitEnded() {
-            keySearch?.claim.waitEnded()
+            if let keySearch { loop.engine.post(.waitEnded(keySearch.claim)) }
             return
         }
         let step = machine.ticketIsWanted(
@@ -184,7 +184,7 @@ extension Exchange {
         let isInserted = machine.isAcceptedAtOnce
         if isInserted { search.kept = self }
         let payload = isReceivingRequest ? nil : digest.mark.payload
-        search.claim.ask(key: digest.key, payload: payload, isInserted: isInserted, by: self)
+        loop.engine.post(.asked(search.claim, key: digest.key, payload: payload, isInserted ? .repeatedByInsertion : .needed, self))
     }
 
     /// The engine has decided which request with the key is sent.
@@ -229,7 +229,7 @@ extension Exchange {
             conversion?.startTimer()
             wait(search)
         case .waitForTicket:
-            search.claim.waitEnded()
+            loop.engine.post(.waitEnded(search.claim))
             wait(search)
         case .leave:
             // The exchange lets its client go.
@@ -276,7 +276,7 @@ extension Exchange {
             useOutcome()
             return true
         }
-        if let digest = conversion?.digest { keySearch.claim.completed(payload: digest.mark.payload) }
+        if let digest = conversion?.digest { loop.engine.post(.completed(keySearch.claim, payload: digest.mark.payload)) }
         return false
     }
 

@@ -98,23 +98,23 @@ struct UnavailableStoreTests {
 
     @Test func keyIsUnknownUntilTheStoreOpens() async throws {
         let (bench, place, _) = try await benchAfterARun(tickets: 0)
-        let (claim, exchange) = (KeyClaim(engine: bench.engine), RecordingKeyed())
-        claim.ask(key: [1], payload: [2], isInserted: false, by: exchange)
+        let (claim, exchange) = (bench.engine.nextClaim(), RecordingKeyed())
+        bench.engine.post(.asked(claim, key: [1], payload: [2], .needed, exchange))
         try await exchange.decisions.wait("a decision") { !$0.isEmpty }
         #expect(exchange.decisions.value == ["wait for the store"])
         #expect(try await bench.engine.restore(from: MemoryStore(on: disk), replacing: place, bootID: "boot"))
         try await exchange.decisions.wait("another decision") { $0.count > 1 }
         #expect(exchange.decisions.value == ["wait for the store", "go"])
-        claim.end(nil)
+        bench.engine.post(.ended(claim, nil))
     }
 
     @Test func keyIsNewWhereNoStoreEverOpens() async throws {
         let bench = await EngineBench(store: UnavailableStore(Self.readOnly, opensLater: false))
-        let (claim, exchange) = (KeyClaim(engine: bench.engine), RecordingKeyed())
-        claim.ask(key: [1], payload: [2], isInserted: false, by: exchange)
+        let (claim, exchange) = (bench.engine.nextClaim(), RecordingKeyed())
+        bench.engine.post(.asked(claim, key: [1], payload: [2], .needed, exchange))
         try await exchange.decisions.wait("a decision") { !$0.isEmpty }
         #expect(exchange.decisions.value == ["go"])
-        claim.end(nil)
+        bench.engine.post(.ended(claim, nil))
     }
 
     // MARK: Lanes
