@@ -223,10 +223,17 @@ package actor Engine: EngineCalls {
         }
     }
 
+    /// Searches the store for the ticket of a key. Changes that the store has not committed yet count too.
     private func search(_ key: [UInt8], for claim: KeyReservations.Claim) {
+        guard let store else { return }
         let seen = Timestamp(nanoseconds: clock.now().nanoseconds &+ saver.clock.offset)
-        keys.search(key, seen: seen) { result in
+        let searched: @Sendable (Result<MarkedTicket?, StoreFailure>) -> Void = { result in
             self.enter { $0.run($0.keys.searched(claim, result)) }
+        }
+        // The insertion of a ticket may be on disk although its commit failed. A later commit of a change settles that it is not.
+        store.commit(store.isUncertain ? [.seen(seen)] : []) { _ in
+            guard store.isUncertain else { return store.ticket(ofKey: key, done: searched) }
+            searched(.failure(store.condition.failure ?? StoreFailure(.io, "The result of a change is not known.")))
         }
     }
 

@@ -20,7 +20,6 @@ struct KeyDesk {
 
     /// Pause between two searches of a store that could not be searched. Default: 1 s.
     static let searchPause: TimeAmount = .seconds(1)
-    private static let noReason = StoreFailure(.io, "The result of a change is not known.")
 
     private var reservations: KeyReservations
     /// Nil: there are no tickets.
@@ -53,21 +52,6 @@ struct KeyDesk {
         case .ended(let claim, let outcome):
             claimants[claim] = nil
             return perform(reservations.ended(claim, hasOutcome: outcome != nil), outcome)
-        }
-    }
-
-    /// Searches the store for the ticket of a key.
-    ///
-    /// - Parameters:
-    ///   - seen: The time now, as it is on disk.
-    ///   - done: Called once, on any thread, never from within.
-    func search(_ key: [UInt8], seen: Timestamp, done: @escaping @Sendable (Result<MarkedTicket?, StoreFailure>) -> Void) {
-        guard let store else { return }
-        // The insertion of a ticket may be on disk although its commit failed. A later commit of a change settles that it is not.
-        // Changes that the store has not committed yet count too.
-        store.commit(store.isUncertain ? [.seen(seen)] : []) { _ in
-            guard !store.isUncertain else { return done(.failure(store.condition.failure ?? Self.noReason)) }
-            store.ticket(ofKey: key, done: done)
         }
     }
 
