@@ -57,8 +57,8 @@ extension DirectConnection {
         worker.scratch = ByteBuffer()
         defer { worker.scratch = out }
         out.clear()
-        let head = RequestHeadWriter.write(request, into: &out)
-        if head.bindsConnection { bind(to: attempt.client) }
+        let bindsConnection = RequestHeadWriter.write(request, into: &out)
+        if bindsConnection { bind(to: attempt.client) }
         if let body = request.body { openReader(body, of: attempt) }
         let sendsBodyNow = !sending.awaitsContinue && sending.reader?.isComplete == false
         if sendsBodyNow, request.mayBeSentTwice, !readPiece(into: &out, of: attempt) { return true }

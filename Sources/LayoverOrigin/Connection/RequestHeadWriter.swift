@@ -5,28 +5,24 @@ import NIOCore
 
 /// Writes the heads of all requests that are sent without libcurl (RFC 9112 section 3): plain ones, upgrades, and CONNECT.
 enum RequestHeadWriter {
-    /// What the fields say about the connection.
-    struct Findings {
-        /// Whether the request authenticates the connection, not itself (NTLM, Negotiate).
-        var bindsConnection = false
-    }
-
-    static func write(_ request: UpstreamRequest, into out: inout ByteBuffer) -> Findings {
+    /// - Returns: Whether the request authenticates the connection, not itself (NTLM, Negotiate).
+    @discardableResult
+    static func write(_ request: UpstreamRequest, into out: inout ByteBuffer) -> Bool {
         out.reserveCapacity(minimumWritableBytes: request.fields.byteCount * 2 + request.target.utf8.count + request.host.utf8.count + 128)
         writeLine(request.method, request.parentProxy == nil ? request.target : request.wireTarget, into: &out)
-        var findings = Findings()
+        var isBound = false
         request.writeFields(into: &out) { line in
             switch line.first.map({ $0 | 0x20 }) {
             // With a body `expectsContinue` alone decides. Without one the field is passed on, and nothing waits for it.
             case UInt8(ascii: "e"): return !isNamed("expect:", line) || !request.framing.hasBody && isNamed("expect: 100-continue", line)
             case UInt8(ascii: "a"):
-                if isNamed("authorization:", line), bindsConnection(line) { findings.bindsConnection = true }
+                if isNamed("authorization:", line), bindsConnection(line) { isBound = true }
             default: break
             }
             return true
         }
         end(authorization: request.parentProxyAuthorization, into: &out)
-        return findings
+        return isBound
     }
 
     /// Writes the request for a connection to an origin (RFC 9110 section 9.3.6).

@@ -94,7 +94,7 @@ package final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHan
         }
         var head = ByteBuffer()
         // The connection carries nothing else, so it does not matter whether the request authenticates it.
-        _ = RequestHeadWriter.write(attempt.request, into: &head)
+        RequestHeadWriter.write(attempt.request, into: &head)
         // The channel does not report how many bytes the kernel took before a write failed, so all of them count.
         sentByteCount = head.readableBytes
         attempt.hasBegunSending.store(true, ordering: .releasing)
