@@ -37,11 +37,11 @@ final class AttemptRun {
 
     private var worker: (any UpstreamWorker)? { ticketWorker ?? loop.workers.first }
 
-    /// - Returns: False where there is no worker any more.
-    func chooseWorker(for holder: ExchangeMachine.Holder) -> Bool {
-        guard case .store = holder else { return loop.workers.first != nil }
+    /// - Returns: The worker of the next attempt; nil where there is no worker any more.
+    func chooseWorker(for holder: ExchangeMachine.Holder) -> (any UpstreamWorker)? {
+        guard case .store = holder else { return loop.workers.first }
         ticketWorker = loop.workers.nextForTickets()
-        return ticketWorker != nil
+        return ticketWorker
     }
 
     /// - Parameter entry: The ticket whose row has to say that the attempt begins to send.
@@ -55,13 +55,13 @@ final class AttemptRun {
     /// - Parameters:
     ///   - isTimed: Whether the cache wants to know when it began.
     ///   - isShown: Whether it is the attempt of an entry. Others cost nothing for it.
-    func start(_ attempt: UpstreamAttempt, isTimed: Bool, isShown: Bool) {
+    func start(_ attempt: UpstreamAttempt, by worker: any UpstreamWorker, isTimed: Bool, isShown: Bool) {
         self.attempt = attempt
         parentProxy = attempt.request.parentProxy
         if isShown { show() }
         if isTimed { startedAt = loop.wallSeconds }
         if attempt.request.purpose != .transfer { readyBy = attempt.request.timeouts.readyBy(from: loop.eventLoop.now) }
-        worker?.start(attempt)
+        worker.start(attempt)
     }
 
     /// Lets people see how far the attempt under way is.

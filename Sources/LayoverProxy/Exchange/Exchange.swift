@@ -221,7 +221,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     func startAttempt(
         _ trigger: AttemptTrigger, onNewConnection: Bool = false, counted: Int? = nil, isSameForEngine: Bool = false
     ) {
-        guard run.chooseWorker(for: machine.holder) else { return couldNotStart() }
+        guard let worker = run.chooseWorker(for: machine.holder) else { return couldNotStart() }
         // The first one starts when the request is created; reading the clock again would cost time.
         let isFirst = machine.attempts.attemptCount == 0 && entry == nil
         let startedAt = isFirst ? createdAt : loop.engine.clock.now()
@@ -251,19 +251,19 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         if machine.resumable != nil, let client {
             attempt.bytesOutstanding.add(client.untakenByteCount, ordering: .relaxed)
         }
-        run.start(attempt, isTimed: cacheUse != nil || machine.holder.isCache, isShown: entry != nil)
+        run.start(attempt, by: worker, isTimed: cacheUse != nil || machine.holder.isCache, isShown: entry != nil)
         machine.attemptGoes(by: attempt.path)
     }
 
     /// Asks the origin first whether the request makes sense. Counts as the attempt that it precedes: if it fails, so has the
     /// attempt, and nothing was sent.
     private func startPreflight(_ preflight: Preflight, _ trigger: AttemptTrigger) {
-        guard run.chooseWorker(for: machine.holder) else { return couldNotStart() }
+        guard let worker = run.chooseWorker(for: machine.holder) else { return couldNotStart() }
         let number = machine.startPreflight(trigger, at: loop.engine.clock.now())
         let attempt = UpstreamAttempt(
             request: request.preflight(preflight.method), number: number, needsFreshConnection: trigger == .canary,
             wantsConnectionFacts: true, receiver: self)
-        run.start(attempt, isTimed: false, isShown: entry != nil)
+        run.start(attempt, by: worker, isTimed: false, isShown: entry != nil)
         machine.attemptGoes(by: attempt.path)
     }
 
