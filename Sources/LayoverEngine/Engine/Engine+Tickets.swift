@@ -83,13 +83,28 @@ extension Engine {
 
     /// Whether a ticket is on disk. If not, its exchange is told why.
     private func isStored(_ id: EntryID, _ result: Result<[StoreResult], StoreFailure>, _ exchange: any AcceptingExchange) -> Bool {
-        guard let refusal = AcceptanceResult.refusal(of: id, result, view: { rememberedTicket($0) }) else {
+        guard let refusal = refusal(of: id, result) else {
             storeTook()
             return true
         }
         if case .failure = result { reporter.storeFailed() }
         exchange.acceptance(refusal)
         return false
+    }
+
+    /// Why the store did not insert a ticket. Nil: it is on disk.
+    private func refusal(of id: EntryID, _ result: Result<[StoreResult], StoreFailure>) -> AcceptanceResult? {
+        switch result {
+        case .success(let results):
+            switch results.first {
+            case .done: nil
+            case .duplicate(let other, let isSame): isSame ? .duplicate(of: other, rememberedTicket(other)) : .keyReused
+            case .stale, nil:
+                // Whatever is there under this id is not ours to remove.
+                .notStored(id, StoreFailure(.other, "The store already has a ticket with this id.", mayBeStored: true))
+            }
+        case .failure(let failure): .notStored(id, failure)
+        }
     }
 
     // MARK: From hold to ticket

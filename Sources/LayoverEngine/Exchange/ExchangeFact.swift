@@ -61,23 +61,6 @@ package enum AcceptanceResult: Sendable, Hashable {
     /// The entry of the request has ended meanwhile.
     case gone
 
-    /// Why the store did not insert a ticket. Nil: it is on disk.
-    static func refusal(
-        of id: EntryID, _ result: Result<[StoreResult], StoreFailure>, view: (EntryID) -> TicketView?
-    ) -> AcceptanceResult? {
-        switch result {
-        case .success(let results):
-            switch results.first {
-            case .done: nil
-            case .duplicate(let other, let isSame): isSame ? .duplicate(of: other, view(other)) : .keyReused
-            case .stale, nil:
-                // Whatever is there under this id is not ours to remove.
-                .notStored(id, StoreFailure(.other, "The store already has a ticket with this id.", mayBeStored: true))
-            }
-        case .failure(let failure): .notStored(id, failure)
-        }
-    }
-
     /// The ticket that the client is told of; nil: there is none.
     package var ticket: EntryID? {
         switch self {
