@@ -2,6 +2,7 @@ import Dispatch
 import LayoverCore
 import LayoverEngine
 import LayoverTestSupport
+import NIOCore
 import Testing
 
 @testable import LayoverProxy
@@ -75,6 +76,14 @@ extension TestProxy {
                 throw WaitedTooLong(what: "ticket \(state.rawValue), but it is: \(response.body)")
             }
         }
+    }
+
+    /// Ends the wait of the only client, as the timer of its `wait=N` does: a test decides what comes before it.
+    func endWait() async throws {
+        let loop = self.loop
+        try await loop.eventLoop.submit {
+            for connection in loop.connections.inOrder { (connection.exchange as? Exchange)?.askForTicket() }
+        }.get()
     }
 
     /// Has the next attempt of a ticket begin, and the store not give its request until `tickets.goOn()`.

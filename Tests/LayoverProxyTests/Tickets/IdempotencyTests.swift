@@ -156,12 +156,12 @@ struct IdempotencyTests {
     @Test func ticketNeverAnnouncedIsNotGivenToALaterRequest() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
-            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=1", Self.key))
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=600", Self.key))
             let first = try await proxy.nextAttempt()
-            // Early: the wait of a second may be over before anything else is.
             tickets.halt()
             first.fail()
             let entry = try await proxy.entry()
+            try await proxy.endWait()
             try await tickets.waitForWork()
             client.close()
             _ = try await proxy.entry(.cancelled)
@@ -179,10 +179,11 @@ struct IdempotencyTests {
     @Test func responseBeforeTheTicketIsStoredLeavesTheKeyFree() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
-            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=1", Self.key))
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=600", Self.key))
             let attempt = try await proxy.nextAttempt()
             tickets.halt()
             _ = try await attempt.wholeBody()
+            try await proxy.endWait()
             try await tickets.waitForWork()
             attempt.respond(500, ["Content-Length: 0"])
             #expect(try await client.answer().status == 500)

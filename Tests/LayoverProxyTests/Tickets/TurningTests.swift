@@ -39,8 +39,10 @@ struct TurningTests {
     @Test func parkedRequestBecomesATicketWhenItsWaitEnds() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
-            let client = try await proxy.client(sending: .submission("/", Self.both))
+            // An incomplete request becomes no ticket: it is parked before, also if its wait ends earlier than its attempt.
+            let client = try await proxy.client(sending: .post("/", length: 3, body: "ab", Self.both))
             let entry = try await proxy.parkNext()
+            try await client.send("c")
             let response = try await client.answer()
             #expect(response.status == 202)
             #expect(response["Preference-Applied"] == "respond-async, wait=1")
