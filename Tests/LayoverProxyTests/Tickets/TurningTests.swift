@@ -203,7 +203,8 @@ struct TurningTests {
             try await proxy.settle()
             #expect(client.received.value.totalCount == 0)
             try await eventually("an empty folder") { tickets.files.isEmpty }
-            #expect(await proxy.engine.entry(entry.id)?.ticket == nil)
+            // The store is asked again every five seconds, and the entry has its ticket until the store refuses it.
+            try await eventually("an entry without a ticket") { await proxy.engine.entry(entry.id)?.ticket == nil }
             _ = await proxy.engine.command(.retry, entry.id)
             let attempt = try await proxy.nextAttempt()
             attempt.respondOnceSent(200, ["Content-Length: 2"], body: "ok")
