@@ -87,6 +87,12 @@ final class TestProxy: Sendable {
         try await settle()
     }
 
+    /// Until the proxy has read the heads of so many requests, of all since its start.
+    func waitForRequests(_ count: Int) async throws {
+        let metrics = loop.metrics
+        try await eventually("\(count) requests") { metrics.requestCount.current >= count }
+    }
+
     /// Until a connection has read the beginning of a head.
     func waitForTimedHead() async throws {
         let loop = self.loop

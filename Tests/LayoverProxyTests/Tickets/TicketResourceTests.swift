@@ -226,7 +226,10 @@ struct TicketResourceTests {
             let id = try await proxy.accept()
             try await proxy.nextAttempt().fail()
             _ = try await proxy.until(id, is: .waiting)
+            let count = proxy.loop.metrics.requestCount.current
             let client = try await proxy.client(sending: .own("GET", TicketAddress.path(of: id), ["Prefer: wait=600"]))
+            // A stop closes a connection without a request.
+            try await proxy.waitForRequests(count + 1)
             try await proxy.settle()
             await proxy.engine.drain()
             async let drained: Void = proxy.server.drain(within: .seconds(60))

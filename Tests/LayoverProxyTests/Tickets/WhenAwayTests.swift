@@ -256,6 +256,7 @@ struct WhenAwayTests {
             let attempt = try await proxy.nextAttempt()
             _ = try await attempt.wholeBody()
             let second = try await proxy.client(sending: request)
+            try await proxy.waitForRequests(2)
             try await proxy.settle()
             try await proxy.expectAttempts(1)
             attempt.respond(202, ["Content-Location: /status", "Content-Length: 0"])
