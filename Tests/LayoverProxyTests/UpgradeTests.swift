@@ -235,7 +235,7 @@ struct UpgradeTests {
     func brokenResponseToAnUpgradeHasTheKindOfOtherRequests(text: String, kind: String) async throws {
         func configuration(_ configuration: inout ProxyConfiguration) {
             configuration.routes = RouteTable.standard { $0.mode = .pass }
-            configuration.attempt.firstByte = .milliseconds(300)
+            if text == "silent" { configuration.attempt.firstByte = .milliseconds(300) }
             configuration.framing.headByteCountMax = 2_000
         }
         try await withProxy(configuration: configuration) { proxy in
