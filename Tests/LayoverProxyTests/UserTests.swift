@@ -18,11 +18,11 @@ struct UserTests {
     private static let right = "Proxy-Authorization: Basic bWU6c2VjcmV0"
 
     private func withUsers(
-        _ script: @escaping @Sendable (ScriptedAttempt) -> Void = answers, tickets: TestStore? = nil,
+        _ script: @escaping @Sendable (ScriptedAttempt) -> Void = answers, tickets: TestStore? = nil, threads: NIOThreadPool? = nil,
         configuration change: (inout ProxyConfiguration) -> Void = { _ in },
         _ test: (TestProxy) async throws -> Void
     ) async throws {
-        let checks = try PasswordChecks()
+        let checks = try PasswordChecks(threads: threads)
         let hash = try PasswordHash(Self.bcrypt)
         try await withProxy(
             script: script, tickets: tickets,
@@ -178,24 +178,26 @@ struct UserTests {
 
     /// While others are checked, which takes long: they are checked elsewhere, and this loop answers.
     @Test func resultOfACheckIsRemembered() async throws {
-        let slow = try PasswordHash(Self.bcrypt.replacing("$04$", with: "$13$"))
-        let fast = try PasswordHash(Self.bcrypt)
-        try await withUsers(configuration: { $0.users = ["me": fast, "you": slow] }) { proxy in
+        let threads = CheckThreads()
+        defer { threads.end() }
+        try await withUsers(threads: threads.pool) { proxy in
             let wrong = "Proxy-Authorization: Basic bWU6d3Jvbmc="
             func status(_ field: String) async throws -> Int {
                 try await proxy.client(sending: .get("/", field)).answer().status
             }
             #expect(try await status(Self.right) == 200)
             #expect(try await status(wrong) == 407)
-            // you:1 to you:4, of which two are checked at a time.
+            threads.standStill()
+            // you:1 to you:4
             var guessing: [RawClient] = []
             for guess in ["eW91OjE=", "eW91OjI=", "eW91OjM=", "eW91OjQ="] {
                 guessing.append(try await proxy.client(sending: .get("/", "Proxy-Authorization: Basic \(guess)")))
             }
-            try await proxy.settle()
+            try await proxy.waitForRequests(2 + guessing.count)
             #expect(try await status(Self.right) == 200)
             #expect(try await status(wrong) == 407)
-            #expect(guessing.contains { $0.received.value.totalCount == 0 }, "a check that is remembered did not wait behind theirs")
+            #expect(guessing.allSatisfy { $0.received.value.totalCount == 0 }, "a check that is remembered did not wait behind theirs")
+            threads.goOn()
             for client in guessing { #expect(try await client.answer().status == 407) }
         }
     }
@@ -246,13 +248,14 @@ struct UserTests {
     }
 
     @Test func checksOfOneAddressAreLimitedAndEqualOnesShareOne() async throws {
-        // The first two take a second, in which the others come.
-        let slow = try PasswordHash(Self.bcrypt.replacing("$04$", with: "$14$"))
-        let fast = try PasswordHash(Self.bcrypt)
-        let checks = try PasswordChecks()
+        let threads = CheckThreads()
+        defer { threads.end() }
+        // The first two do not end before the others have come.
+        threads.standStill()
+        let hash = try PasswordHash(Self.bcrypt)
+        let checks = try PasswordChecks(threads: threads.pool)
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         func check(_ number: Int, from address: String) throws -> EventLoopFuture<Bool> {
-            let hash = (0..<PasswordChecks.runningMax).contains(number) ? slow : fast
             let credential = try #require(ProxyCredential("Basic " + Data("a:\(number)".utf8).base64EncodedString(), key: checks.key))
             return checks.check(credential, against: hash, from: address, on: loop)
         }
@@ -263,6 +266,7 @@ struct UserTests {
         await #expect(throws: PasswordChecks.Busy.self) { try await refused.get() }
         running.append(try check(0, from: "guess"))
         let other = try check(-1, from: "other")
+        threads.goOn()
         #expect(try await other.get() == false)
         for future in running { #expect(try await future.get() == false) }
     }
@@ -294,5 +298,25 @@ struct UserTests {
         #expect(order == all)
         let isEmpty = queue.next() == nil
         #expect(isEmpty && queue.count == 0)
+    }
+}
+
+/// Threads for `PasswordChecks`, which a test can stop once.
+private final class CheckThreads: Sendable {
+    let pool = NIOThreadPool(numberOfThreads: PasswordChecks.runningMax)
+    private let isOver = Signal()
+
+    init() { pool.start() }
+
+    /// No check is made from now on.
+    func standStill() {
+        for _ in 0..<PasswordChecks.runningMax { pool.submit { [isOver] _ in isOver.block() } }
+    }
+
+    func goOn() { isOver.fire() }
+
+    func end() {
+        goOn()
+        pool.shutdownGracefully { _ in }
     }
 }

@@ -42,10 +42,15 @@ package final class PasswordChecks: Sendable {
 
     /// Of the digests of credentials. Of this process only.
     let key: SymmetricKey
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    package init() throws {
+    package convenience init() throws { try self.init(threads: nil) }
+
+    /// - Parameter threads: Where checks run; started. Nil: on threads of their own, which are made with the first check. A test passes
+    ///   threads that it can stop.
+    init(threads: NIOThreadPool?) throws {
         key = try .random(byteCount: SHA256.byteCount)
+        state = Mutex(State(threads: threads))
     }
 
     /// Whether the password of the credential has that hash.
