@@ -34,7 +34,8 @@ private final class FullClient {
     private let descriptor: CInt
 
     init(port: Int) throws {
-        descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        // A program that another test starts must not keep the connection open.
+        descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = UInt16(port).bigEndian

@@ -11,9 +11,11 @@ final class FarEnd {
     private let theirs: CInt
 
     init() throws {
-        let listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        // A program that another test starts must not keep the connection open.
+        let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+        let listener = socket(AF_INET, kind, 0)
         defer { Glibc.close(listener) }
-        let dialled = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        let dialled = socket(AF_INET, kind, 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -27,6 +29,7 @@ final class FarEnd {
             }
         }
         guard accepted >= 0 else { throw WaitedTooLong(what: "a connection") }
+        _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
         (ours, theirs) = (accepted, dialled)
     }
 
