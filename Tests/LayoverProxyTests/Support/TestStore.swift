@@ -92,19 +92,20 @@ private final class StoreGate: Sendable {
     private let thread = DispatchQueue(label: "test store")
     let waiting = Watched(0)
 
+    // The count changes under the lock. Otherwise late work of one halt could count for the next one.
     func run(_ work: @escaping @Sendable () -> Void) {
-        let isKept = kept.withLock { kept in
-            if kept.isShut { kept.work.append(work) } else { thread.async(execute: work) }
-            return kept.isShut
+        kept.withLock { kept in
+            guard kept.isShut else { return thread.async(execute: work) }
+            kept.work.append(work)
+            waiting.update { $0 += 1 }
         }
-        if isKept { waiting.update { $0 += 1 } }
     }
 
     func shut() { kept.withLock { $0.isShut = true } }
 
     func open() {
-        waiting.update { $0 = 0 }
         kept.withLock { kept in
+            waiting.update { $0 = 0 }
             kept.isShut = false
             for work in kept.work { thread.async(execute: work) }
             kept.work = []
