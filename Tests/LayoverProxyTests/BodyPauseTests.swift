@@ -37,8 +37,8 @@ struct BodyPauseTests {
             attempt.readBody()
             try await attempt.seen.wait("the first bytes") { $0.sent.count == 3 }
             attempt.sendHead(200, ["Content-Length: 6"])
-            for second in stride(from: Int64(500), through: 3000, by: 500) {
-                try await proxy.moveTime(to: .seconds(second))
+            for _ in 0..<6 {
+                try await proxy.moveTime(by: .seconds(500))
                 attempt.sendBody("x")
                 try await proxy.settle()
             }

@@ -19,14 +19,14 @@ struct LingeringTests {
             attempt.respond(413, ["Content-Length: 3"], body: "big")
             #expect(try await client.answer().status == 413)
             for second in stride(from: Int64(2), through: 26, by: 2) {
-                try await proxy.moveTime(to: .seconds(second))
+                try await proxy.moveTime(by: .seconds(2))
                 let before = try await Self.deadline(proxy)
                 try await client.send("more")
                 try await eventually("the bytes to be read") { try await Self.deadline(proxy) != before }
                 #expect(proxy.openConnectionCount() == 1, "after \(second) s")
             }
             // However much it sends, it is over then: 5 s after the last bytes would be later.
-            try await proxy.tick(in: .milliseconds(30_500))
+            try await proxy.moveTime(by: .milliseconds(4500))
             try await ConnectionTests.waitForNoConnection(proxy)
         }
     }

@@ -109,16 +109,17 @@ final class TestProxy: Sendable {
         }
     }
 
-    /// Runs the loop's check of each second, as at a later moment.
+    /// Runs the loop's check of each second, as so long after the moment from which deadlines count. Without ticks of its own that moment
+    /// does not depend on how long the test takes.
     func tick(in time: TimeAmount) async throws {
-        for loop in server.loops { try await loop.eventLoop.submit { loop.tick(now: .now() + time) }.get() }
+        for loop in server.loops { try await loop.eventLoop.submit { loop.tick(now: loop.coarseNow + time) }.get() }
     }
 
-    /// The same, after which deadlines count from that moment. Only without ticks of its own.
-    func moveTime(to time: TimeAmount) async throws {
+    /// The same, after which deadlines count from the later moment. Only without ticks of its own.
+    func moveTime(by time: TimeAmount) async throws {
         for loop in server.loops {
             try await loop.eventLoop.submit {
-                loop.coarseNow = .now() + time
+                loop.coarseNow = loop.coarseNow + time
                 loop.tick(now: loop.coarseNow)
             }.get()
         }
