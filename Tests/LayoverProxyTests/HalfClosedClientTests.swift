@@ -61,6 +61,14 @@ struct HalfClosedClientTests {
         return (client, attempt)
     }
 
+    /// Until the kernel says that the client's socket is closed. Its FIN arrives a moment before.
+    private func waitForClosedSocket(_ proxy: TestProxy) async throws {
+        let loop = proxy.loop
+        try await eventually("the end of the client's socket") {
+            try await loop.eventLoop.submit({ loop.connections.inOrder.map(\.peerSocket) }).get() == [.closed]
+        }
+    }
+
     /// The second request begins when the end of the input is known. Before, it held its connection for `timeouts.requestBody`.
     @Test func requestWhoseBodyIsCutBehindAnotherOneEnds() async throws {
         try await withProxy(ticks: false) { proxy in
@@ -79,6 +87,7 @@ struct HalfClosedClientTests {
             client.close()
             try await proxy.waitForClosedInput()
             #expect(!attempt.seen.value.isCancelled)
+            try await waitForClosedSocket(proxy)
             try await proxy.tick(in: .seconds(1))
             try await attempt.seen.wait("the cancel") { $0.isCancelled }
             try await ConnectionTests.waitForNoConnection(proxy)
@@ -106,6 +115,7 @@ struct HalfClosedClientTests {
             _ = try await client.received.wait("all bytes") { $0.bytes.suffix(3).elementsEqual("abc".utf8) }
             client.close()
             try await proxy.waitForClosedInput()
+            try await waitForClosedSocket(proxy)
             try await proxy.tick(in: .seconds(1))
             try await attempt.seen.wait("the cancel") { $0.isCancelled }
         }
@@ -152,7 +162,7 @@ struct HalfClosedClientTests {
             try await proxy.waitForClosedInput()
             #expect(try await state() == [.open])
             client.close()
-            try await eventually("the end of the client's socket") { try await state() == [.closed] }
+            try await waitForClosedSocket(proxy)
         }
     }
 }
