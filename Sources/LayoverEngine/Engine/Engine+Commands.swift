@@ -135,15 +135,12 @@ extension Engine {
         return await waitUntilSaved(id) ? CommandOutcome(result) : .unsaved(savingFailure)
     }
 
-    /// Longest wait for the end of an attempt that is aborted. Default: 2 s.
-    private static let abortMax: TimeAmount = .seconds(2)
-
     /// Waits until the attempt of an entry is over, but not for long.
     private func untilAttemptEnded(_ id: EntryID) async {
         guard pending.entry(id, now: clock.now())?.state == .attempting else { return }
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let number = abortWaiters.add({ continuation.resume() }, for: id)
-            eventLoop.scheduleTask(in: Self.abortMax) { [weak self] in
+            eventLoop.scheduleTask(in: abortMax) { [weak self] in
                 self?.assumeIsolated { $0.abortWaiters.remove(number, for: id)?() }
             }
         }

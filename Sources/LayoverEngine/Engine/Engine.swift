@@ -37,6 +37,7 @@ package actor Engine: EngineCalls {
     var saver: TicketSaver
     package internal(set) var routes = RouteTable()
     let reroutePortion: Int
+    let abortMax: TimeAmount
     /// Whether the next portion of a reload has been asked for.
     var isNextPortionDue = false
     var history = TicketHistory()
@@ -52,12 +53,13 @@ package actor Engine: EngineCalls {
     ///   - naming: By what ids entries are shown. Default: their own, which is for tests only.
     ///   - generator: Source of jitter. Tests pass a seeded one.
     ///   - reroutePortion: Entries that find their routes at once after a reload.
+    ///   - abortMax: Longest wait of a command for the end of the attempt that it aborts.
     package init(
         eventLoop: any EventLoop, clock: any EngineClock = SystemClock(),
         limits: PendingLimits = .init(), reachability: Reachability, store: (any PendingStore)? = nil,
         naming: EntryNaming = .plain,
         generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
-        reroutePortion: Int = Engine.reroutePortion, logger: Logger
+        reroutePortion: Int = Engine.reroutePortion, abortMax: TimeAmount = Engine.abortMax, logger: Logger
     ) {
         self.eventLoop = eventLoop
         self.clock = clock
@@ -66,6 +68,7 @@ package actor Engine: EngineCalls {
         network = NetworkDesk(reachability)
         reporter = Reporter(logger, naming: naming)
         self.reroutePortion = reroutePortion
+        self.abortMax = abortMax
         saver = TicketSaver(logger, naming: naming)
         self.store = store
         self.logger = logger
@@ -85,6 +88,9 @@ package actor Engine: EngineCalls {
 
     /// Entries that find their routes before other facts are worked on. Default: 200, which takes about 20 ms in a debug build.
     package static let reroutePortion = 200
+
+    /// Longest wait for the end of an attempt that is aborted. Default: 2 s.
+    package static let abortMax: TimeAmount = .seconds(2)
 
     /// Lets a loop take part. Before its first connection.
     package func register(_ loop: any ExchangeLoop) {

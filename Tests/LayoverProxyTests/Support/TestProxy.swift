@@ -160,10 +160,11 @@ func withProxy(
 ) async throws {
     var configuration = ProxyConfiguration()
     configuration.viaIdentity = "layover-0a1b2c3d"
-    // So long that only a test's own ticks ever come to them, however slow the machine is.
+    // So long that real time never reaches these limits, however slow the machine is.
     configuration.requestHeadTimeout = .seconds(3600)
     configuration.requestBodyTimeout = .seconds(7200)
     configuration.clientIdleTimeout = .seconds(7200)
+    configuration.attempt.connect = .seconds(3600)
     if tickets != nil { configuration.noTickets = nil }
     change(&configuration)
     let clock = ManualClock()
@@ -171,7 +172,7 @@ func withProxy(
     let engine = Engine(
         eventLoop: MultiThreadedEventLoopGroup.singleton.next(), clock: clock, limits: limits,
         reachability: Reachability(hasProbe: false, now: clock.now()), store: tickets?.store,
-        generator: SeededGenerator(seed: 1), logger: logger)
+        generator: SeededGenerator(seed: 1), abortMax: .seconds(60), logger: logger)
     let upstream = ScriptedUpstream(script: script)
     let folder = tickets?.folder ?? NSTemporaryDirectory() + "layover-proxy-" + UUID().uuidString
     let spool = BodySpool(folder: folder, byteCountMax: tickets?.spoolTotal ?? 1 << 30, threads: .singleton)
