@@ -149,9 +149,6 @@ extension Exchange {
 
     // MARK: Responses to a repetition (`RepeatedResponse`)
 
-    /// How long the body of a conflict is read for its code. Default: 5 s.
-    private static let codeTime: TimeAmount = .seconds(5)
-
     /// - Returns: Whether the response must not be delivered.
     private func leavesOutcomeUnknown(_ head: ResponseHead) -> Bool {
         // First what a first attempt decides without a copy of the machine.
@@ -164,7 +161,7 @@ extension Exchange {
         case .unknown: outcomeIsUnknown(after: head, isConflict: false)
         case .unknownUnlessConflict:
             withhold(WithheldResponse(head: head, readsCode: true))
-            loop.eventLoop.scheduleTask(in: Self.codeTime) { [weak self, weak attempt] in
+            loop.eventLoop.scheduleTask(in: loop.conflictCodeTime) { [weak self, weak attempt] in
                 if let self, let attempt, self.attempt === attempt { self.judgeWithheld() }
             }
         }

@@ -59,6 +59,8 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     }
     /// Asks the kernel whether an address is no address of this machine any more. A test puts its own answer in place.
     var isAddressGone: (SocketAddress) -> Bool = { LocalAddress.isGone($0) }
+    /// How long the body of a conflict is read for its code. A test puts a longer time in place. Default: 5 s.
+    var conflictCodeTime: TimeAmount = .seconds(5)
     /// The time of the last tick: deadlines of clients need no better, and reading the clock for each
     /// request would cost more than all else that is done for them.
     var coarseNow: NIODeadline
