@@ -283,7 +283,7 @@ struct ParkingTests {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             let attempt = try await proxy.nextAttempt()
-            async let drained: Void = proxy.server.drain(within: .seconds(20))
+            async let drained: Void = proxy.server.drain(within: .seconds(60))
             try await proxy.waitUntilDraining()
             attempt.respond(200, ["Content-Length: 2"], body: "ok")
             let response = try await client.answer()

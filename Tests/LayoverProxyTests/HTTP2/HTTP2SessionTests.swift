@@ -81,7 +81,7 @@ struct HTTP2SessionTests {
             let client = try await HTTP2RawClient.connect(to: proxy)
             try await client.request(1)
             let attempt = try await proxy.nextAttempt()
-            let drained = Task { await proxy.server.drain(within: .seconds(20)) }
+            let drained = Task { await proxy.server.drain(within: .seconds(60)) }
             let first = try await client.frame(Kind.goaway)
             #expect(first.number(at: 0) == 0x7FFF_FFFF && first.number(at: 4) == 0)
             let ping = try await client.frame(Kind.ping)

@@ -35,7 +35,7 @@ final class FarIdentity: Sendable {
     /// A client of the proxy that speaks TLS to it.
     var client: @Sendable (any EventLoop) -> TLSChannelHandler {
         { [trust] _ in
-            TLSClientHandler(trust, host: "localhost", port: 1, cache: TLSSessionCache(), handshakeTimeMax: .seconds(20))
+            TLSClientHandler(trust, host: "localhost", port: 1, cache: TLSSessionCache(), handshakeTimeMax: .seconds(60))
         }
     }
 }
