@@ -7,9 +7,16 @@ import Testing
 
 /// A server of this machine may serve one connection at a time: no connection stays open for a client that has left.
 struct ClientLeftTests {
+    /// Runs a test on the direct path, with the time that the product has by default.
+    private func direct(_ test: () async throws -> Void) async throws {
+        try await Path.$current.withValue(.direct) {
+            try await Path.$idleWithoutClientMax.withValue(.seconds(3)) { try await test() }
+        }
+    }
+
     @Test(arguments: [(1, false), (nil, false), (1, true)] as [(Int?, Bool)])
     func idleConnectionIsClosedSoonAfterItsClientHasLeft(client: Int?, usingIPv6: Bool) async throws {
-        try await Path.$current.withValue(.direct) {
+        try await direct {
             let ended = Watched<[Int]>([])
             let origin = try MisbehavingOrigin(usingIPv6: usingIPv6) { connection in
                 while connection.readRequest() != nil { connection.answer() }
@@ -35,7 +42,7 @@ struct ClientLeftTests {
 
     /// Before, each client that left cost a look at every connection: here 2 000 looks.
     @Test func costOfClientsThatLeaveDoesNotGrowWithTheirNumber() async throws {
-        try await Path.$current.withValue(.direct) {
+        try await direct {
             let ended = Watched(0)
             let origin = try MisbehavingOrigin { connection in
                 while connection.readRequest() != nil { connection.answer() }

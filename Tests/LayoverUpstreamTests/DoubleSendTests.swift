@@ -77,7 +77,6 @@ struct DoubleSendTests {
     func repeatableBodyIsSentAgainFromItsStart(byteCount: Int) async throws {
         let origin = try Self.closingOrigin()
         defer { origin.stop() }
-        // Made first: on a busy machine it takes longer than a connection stays open whose client has left.
         let text = String((0..<byteCount).map { _ in "abcdefghij".randomElement()! })
         let rig = try UpstreamRig()
         _ = await rig.send(rig.request("GET", port: origin.port))

@@ -13,8 +13,10 @@ enum Path: String, Sendable, CaseIterable {
     case direct
 
     @TaskLocal static var current = Path.libcurl
-    /// `DirectOptions.idleForUnrepeatableMax` of the rigs that are made.
-    @TaskLocal static var idleForUnrepeatableMax = Duration.seconds(2)
+    /// `DirectOptions.idleForUnrepeatableMax` of the rigs that are made. So long that a busy machine keeps each connection for a POST.
+    @TaskLocal static var idleForUnrepeatableMax = Duration.seconds(60)
+    /// `DirectOptions.idleWithoutClientMax` of the rigs that are made. So long that a busy machine keeps each connection of no client.
+    @TaskLocal static var idleWithoutClientMax = Duration.seconds(60)
     /// `DirectOptions.pieceByteCountMax` of the rigs that are made.
     @TaskLocal static var pieceByteCountMax = 64 << 10
 
@@ -24,6 +26,7 @@ enum Path: String, Sendable, CaseIterable {
         direct.tls = try TLSClientContext(trustFile: libcurl.trustFile)
         direct.idleConnectionAgeMax = options.idleConnectionAgeMax
         direct.idleForUnrepeatableMax = Self.idleForUnrepeatableMax
+        direct.idleWithoutClientMax = Self.idleWithoutClientMax
         direct.pieceByteCountMax = Self.pieceByteCountMax
         direct.idleConnectionCountMax = options.idleConnectionCountMax
         direct.bytesOutstandingMax = options.bytesOutstandingMax
