@@ -18,10 +18,8 @@ struct MarkTests {
 
     @Test func startIsNotRecordedIfTheConnectionIsRefused() async throws {
         let rig = try UpstreamRig()
-        let origin = try MisbehavingOrigin { _ in }
-        origin.stop()
         let count = Atomic(0)
-        let facts = await attempt(rig, port: origin.port) { count.add(1, ordering: .relaxed).newValue > 0 }
+        let facts = await attempt(rig, port: try ListeningSocket.refusingPort()) { count.add(1, ordering: .relaxed).newValue > 0 }
         #expect(facts.failure?.evidence == .neverSent)
         #expect(facts.failure?.phase == .connecting)
         #expect(count.load(ordering: .relaxed) == 0)

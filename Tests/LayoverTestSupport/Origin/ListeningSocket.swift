@@ -21,12 +21,10 @@ package enum ListeningSocket {
         return (descriptor, port)
     }
 
-    /// A port of 127.0.0.1 where nobody listens: it was free a moment ago.
-    package static func refusingPort() throws -> Int {
-        let (descriptor, port) = try make()
-        close(descriptor)
-        return port
-    }
+    /// A port of 127.0.0.1 where nobody listens. This process has it until its end, so no other program is given it meanwhile.
+    package static func refusingPort() throws -> Int { try refusing.get().number }
+
+    private static let refusing: Result<ReservedPort, any Error> = Result { try ReservedPort() }
 
     /// Connects to a port of 127.0.0.1; the result is that of connect(2).
     static func connectToLoopback(_ descriptor: CInt, port: Int) -> CInt {

@@ -8,6 +8,8 @@ import Glibc
 package final class TLSOrigin: @unchecked Sendable {
     // `@unchecked`: constants after init; the pipes are used from one thread, and `stop` only sends a signal.
     package let port: Int
+    /// Keeps the port for the server: another program could be given one that is free until the server listens.
+    private let reserved: ReservedPort
     private let process = Process()
     private let input = Pipe()
     private let output = Pipe()
@@ -19,7 +21,8 @@ package final class TLSOrigin: @unchecked Sendable {
     }
 
     package init(certificateFile: String, keyFile: String, answer: String, arguments: [String] = []) throws {
-        port = try ListeningSocket.refusingPort()
+        reserved = try ReservedPort()
+        port = reserved.number
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments =
             [
