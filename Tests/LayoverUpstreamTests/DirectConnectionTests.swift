@@ -210,7 +210,7 @@ struct DirectConnectionTests {
             guard connection.readRequest() != nil else { return }
             connection.answer("1")
             spoil.block()
-            if how == "speak" { connection.write("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison") } else { connection.close() }
+            if how == "speak" { connection.write("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison") } else { connection.finishWriting() }
             spoilt.fire()
             if how == "speak" { connection.readToEnd() }
         }

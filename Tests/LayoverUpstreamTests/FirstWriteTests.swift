@@ -43,8 +43,7 @@ struct FirstWriteTests {
                 }
             }
             _ = send(far, bytes, bytes.utf8.count, 0)
-            var resets = linger(l_onoff: 1, l_linger: 0)
-            setsockopt(far, SOL_SOCKET, SO_LINGER, &resets, socklen_t(MemoryLayout<linger>.size))
+            OriginConnection.reset(at: far)
             close(far)
             return near
         }

@@ -113,6 +113,8 @@ struct IdleConnectionTests {
         let origin = try MisbehavingOrigin { connection in
             guard connection.readRequest() != nil else { return }
             connection.answer()
+            // A program that is being started may have the descriptor, too, so that closing it here does not end the connection yet.
+            connection.finishWriting()
             connection.close()
             closed.fire()
         }

@@ -186,13 +186,21 @@ package final class OriginConnection: Sendable {
         state.withLock { state in
             guard !state.isClosed else { return }
             state.isClosed = true
-            if resets {
-                var now = linger(l_onoff: 1, l_linger: 0)
-                setsockopt(
-                    descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
-            }
+            if resets { Self.reset(at: descriptor) }
             _ = Glibc.close(descriptor)
         }
+    }
+
+    /// Resets the connection of any socket of TCP, which is left to be closed.
+    ///
+    /// A close alone resets it with its last descriptor only, and a program that is being started has one of each until execve(2). So the
+    /// socket is dissolved first (connect(2), AF_UNSPEC).
+    package static func reset(at descriptor: CInt) {
+        var now = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+        var nobody = sockaddr()
+        nobody.sa_family = sa_family_t(AF_UNSPEC)
+        withUnsafePointer(to: &nobody) { _ = connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr>.size)) }
     }
 
     // MARK: Parts
