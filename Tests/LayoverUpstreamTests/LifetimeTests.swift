@@ -75,7 +75,8 @@ struct LifetimeTests {
         let records = (1...20).map { _ in rig.start(rig.request("GET", port: origin.port)) }
         gate.fire()
         for record in records { #expect(await record.ended().status == 200) }
-        #expect(socketCount(to: origin.port) <= before + 3)
+        // The worker closes its own descriptors a moment after the responses. The connections that are left stay for 55 s.
+        try await eventually("no more than three connections", within: .seconds(20)) { socketCount(to: origin.port) <= before + 3 }
         try await rig.stop()
     }
 
@@ -94,10 +95,9 @@ struct LifetimeTests {
             _ = await record.ended()
             record.letGo()
         }
-        // The worker lets go in the turn that delivers the end; the next attempt's end is later.
+        // The worker lets go in the turn that delivers the end. A thread that only dialled may do so later.
         _ = await rig.send(rig.request("GET", port: origin.port))
-        #expect(attempt == nil)
-        #expect(body == nil)
+        try await eventually("the attempt and its body are free") { attempt == nil && body == nil }
         try await rig.stop()
     }
 
