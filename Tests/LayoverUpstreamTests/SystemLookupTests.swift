@@ -17,6 +17,9 @@ struct SystemLookupTests {
         #expect(SystemLookup.failure(of: code, osError: 24) == failure)
     }
 
+    /// The silent server is waited for to the end.
+    private static func patience(for name: String) -> CInt { name.hasPrefix("silent") ? 1 : 15 }
+
     @Test(arguments: [
         ("here.layover.test.", NameOutcome.addresses("127.0.0.1")),
         ("unknown.layover.test.", .failed(.unknown)),
@@ -31,19 +34,18 @@ struct SystemLookupTests {
         let server = try ScriptedNameServer()
         defer { server.stop() }
         let found = try await onOwnThread {
-            try ResolverOfThread.ask(port: server.port)
+            try ResolverOfThread.ask(port: server.port, patience: Self.patience(for: name))
             return SystemLookup.lookUp(name)
         }
-        #expect(server.asked.contains(String(name.dropLast())), "the server was not asked")
+        // A silent server may read the question after the lookup has ended.
+        try await eventually("the question at the server") { server.asked.contains(String(name.dropLast())) }
         #expect(found == outcome)
     }
 
     @Test func missingServerDoesNotMeanAnUnknownName() async throws {
-        let server = try ScriptedNameServer()
-        let port = server.port
-        server.stop()
+        let server = try MissingNameServer()
         let found = try await onOwnThread {
-            try ResolverOfThread.ask(port: port)
+            try ResolverOfThread.ask(port: server.port)
             return SystemLookup.lookUp("unknown.layover.test.")
         }
         #expect(found == .failed(.noResolver))
@@ -64,7 +66,11 @@ struct SystemLookupTests {
         let server = try ScriptedNameServer()
         defer { server.stop() }
         let resolver = NameResolver(limits: ResolverLimits(nameAgeMax: .seconds(10))) { name in
-            do { try ResolverOfThread.ask(port: server.port) } catch { return .failed(.system(-1)) }
+            do {
+                try ResolverOfThread.ask(port: server.port, patience: Self.patience(for: name))
+            } catch {
+                return .failed(.system(-1))
+            }
             return SystemLookup.lookUp(name)
         }
         let rig = try UpstreamRig(resolver: resolver)

@@ -2,6 +2,34 @@ import Glibc
 import LayoverTestSupport
 import Synchronization
 
+/// A UDP port of 127.0.0.1 that refuses questions. Its socket is connected elsewhere, so that nobody else is given the port, and the kernel
+/// takes nothing for it (udp(7)).
+final class MissingNameServer: Sendable {
+    let port: Int
+    private let descriptor: CInt
+
+    init() throws {
+        let descriptor = socket(AF_INET, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+        var address = LoopbackAddress.make(port: 0)
+        var elsewhere = LoopbackAddress.make(port: 1)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let size = length
+        let result = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, size) | getsockname(descriptor, $0, &length)
+            }
+        }
+        let isElsewhere = withUnsafeMutablePointer(to: &elsewhere) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) == 0 }
+        }
+        guard descriptor >= 0, result == 0, isElsewhere else { throw RigError.noSocket }
+        self.descriptor = descriptor
+        port = Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    deinit { close(descriptor) }
+}
+
 /// A name server on a UDP port that does what the first label of a name says (RFC 1035
 /// section 4.1).
 final class ScriptedNameServer: Sendable {
