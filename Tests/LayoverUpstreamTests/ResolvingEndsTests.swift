@@ -70,7 +70,10 @@ struct ResolvingEndsTests {
         let resolver = lookup.resolver()
         let rig = try UpstreamRig(resolver: resolver)
         let records = (1...1000).map { number in
-            rig.start(rig.request("GET", port: 80, host: "name\(number).test"))
+            var request = rig.request("GET", port: 80, host: "name\(number).test")
+            // Their names are what they wait for, and not the end of the time to connect.
+            request.timeouts.connect = .seconds(60)
+            return rig.start(request)
         }
         try await lookup.asked.wait("eight lookups") { $0.count == 8 }
         #expect(resolver.threadCount == 8)

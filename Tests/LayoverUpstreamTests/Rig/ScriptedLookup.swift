@@ -28,7 +28,8 @@ final class ScriptedLookup: Sendable {
         return outcome
     }
 
-    func resolver(nameAgeMax: Duration = .seconds(10), runningCountMax: Int = 8) -> NameResolver {
+    /// - Parameter nameAgeMax: Default: so long that a busy machine keeps each name.
+    func resolver(nameAgeMax: Duration = .seconds(300), runningCountMax: Int = 8) -> NameResolver {
         var limits = ResolverLimits(nameAgeMax: nameAgeMax)
         limits.runningCountMax = runningCountMax
         return NameResolver(limits: limits, lookUp: lookUp)
