@@ -8,11 +8,17 @@ import Testing
 struct KernelListenersTests {
     private let table = KernelListeners()
 
+    /// A program that is being started may have the descriptor, too, so that closing it here does not end the listening yet.
+    private func stopListening(_ descriptor: CInt) {
+        shutdown(descriptor, CInt(SHUT_RDWR))
+        close(descriptor)
+    }
+
     @Test(arguments: [false, true]) func aSocketIsSeenUntilItCloses(usingIPv6: Bool) throws {
         let (descriptor, port) = try ListeningSocket.make(usingIPv6: usingIPv6)
         #expect(table.listeners(on: port)?.count == 1)
         #expect(table.listeners(on: port) == table.listeners(on: port))
-        close(descriptor)
+        stopListening(descriptor)
         #expect(table.listeners(on: port) == [])
     }
 
@@ -29,7 +35,7 @@ struct KernelListenersTests {
         let (descriptor, port) = try ListeningSocket.make()
         let connection = try RawConnection(port: port)
         #expect(table.listeners(on: port)?.count == 1)
-        close(descriptor)
+        stopListening(descriptor)
         #expect(table.listeners(on: port) == [])
         _ = connection
     }
