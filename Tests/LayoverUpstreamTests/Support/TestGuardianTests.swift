@@ -20,7 +20,7 @@ import Testing
 
     private static func waitForEnd(of pids: [Int32]) async throws {
         try await onOwnThread {
-            let deadline = ContinuousClock.now + .seconds(20)
+            let deadline = ContinuousClock.now + .seconds(45)
             while pids.contains(where: isRunning), ContinuousClock.now < deadline { sched_yield() }
         }
         #expect(pids.filter(isRunning) == [])
@@ -54,7 +54,8 @@ import Testing
         while shell.errors.isEmpty { sched_yield() }
         let grandchild = Int32(shell.errors.trimmingCharacters(in: .whitespacesAndNewlines))
         let pids = [origin.pid, shell.pid, try #require(grandchild)]
-        #expect(pids.allSatisfy(isRunning))
+        // These are their users until here.
+        withExtendedLifetime((origin, shell)) { #expect(pids.allSatisfy(isRunning)) }
         return pids
     }
 }
