@@ -19,9 +19,12 @@ struct TLSRefusalTests {
             rig.request(method, port: origin.port, scheme: .https, framing: body == nil ? .none : .length(2), body: body))
         let failure = try #require(facts.failure)
         #expect(facts.events == ["failed"])
+        // libcurl: the origin may have closed before all of the request was sent. Then the failure of sending is reported, and not the alert.
+        if Path.current == .libcurl, version == "-tls1_3", failure.curlCode == 55 {
+            #expect(failure.evidence == .neverSent || failure.bytesSent > 0)
+            return try await rig.stop()
+        }
         #expect(failure.evidence == .neverSent)
-        // libcurl: the origin may have closed before the request was sent. Then the failure of sending is reported, and not the alert.
-        if Path.current == .libcurl, version == "-tls1_3", failure.curlCode == 55 { return try await rig.stop() }
         #expect(failure.kind == .tlsAlertReceived, "\(failure)")
         #expect(failure.phase == .securing)
         // libcurl does not report that the origin asked for a certificate, so the general alert 40 stays one that may change there.
