@@ -19,7 +19,7 @@ struct ServingTests {
     private func client(_ rig: ServingRig, _ arguments: [String]) async throws -> CommandResult {
         try await Command(
             "openssl", ["s_client", "-connect", "127.0.0.1:\(rig.port)", "-CAfile", rig.caFile, "-verify_return_error"] + arguments
-        ).run(within: .seconds(20))
+        ).run(within: .seconds(60))
     }
 
     @Test(arguments: ["-tls1_2", "-tls1_3"], [("h2,http/1.1", "h2"), ("http/1.1", "http/1.1"), ("foo", "none"), ("", "none")])
@@ -43,7 +43,7 @@ struct ServingTests {
                         "-sS", "--http1.1", "--cacert", rig.caFile, "--resolve", "shop.example:\(rig.port):127.0.0.1",
                         "https://\(host):\(rig.port)/",
                     ]
-                ).succeed(within: .seconds(20))
+                ).succeed(within: .seconds(60))
                 #expect(result.output == "h2 \(expected) new" || result.output == "http/1.1 \(expected) new")
             }
         }
@@ -51,7 +51,7 @@ struct ServingTests {
 
     @Test func clientThatDoesNotTrustTheAuthorityIsACertainRejection() async throws {
         try await serving { rig in
-            _ = try await Command("curl", ["-sS", "--http1.1", "https://127.0.0.1:\(rig.port)/"]).run(within: .seconds(20))
+            _ = try await Command("curl", ["-sS", "--http1.1", "https://127.0.0.1:\(rig.port)/"]).run(within: .seconds(60))
             try await rig.events.wait("the alert") { $0.contains { $0.contains("alert 48") && $0.hasSuffix("rejection certain") } }
         }
     }
@@ -69,7 +69,7 @@ struct ServingTests {
                         context.wrap_socket(raw, server_hostname=name).close()
                 """
             let names = ["shop.example", "xn--bcher-kva.example", "127.0.0.1", long]
-            try await Command("python3", ["-c", program, rig.caFile, "\(rig.port)"] + names).succeed(within: .seconds(20))
+            try await Command("python3", ["-c", program, rig.caFile, "\(rig.port)"] + names).succeed(within: .seconds(60))
         }
     }
 

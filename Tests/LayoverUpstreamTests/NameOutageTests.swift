@@ -6,7 +6,7 @@ import Testing
 /// Real lookups over a real link: two network namespaces, the name server in the far one.
 @Suite(.bothPaths)
 struct NameOutageTests {
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(3)))
     func unknownNameIsDistinguishedFromALinkThatIsDown() async throws {
         if let refusal = await NetworkPair.refusal() {
             print("SKIPPED: no outage of names, this process may not make network namespaces: \(refusal)")
