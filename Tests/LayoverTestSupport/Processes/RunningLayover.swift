@@ -147,7 +147,7 @@ package final class RunningLayover: Sendable {
     }
 
     /// Waits until the monitor has seen that no link is left.
-    package func waitUntilOffline(within limit: Duration = .seconds(10)) async throws {
+    package func waitUntilOffline(within limit: Duration = .seconds(45)) async throws {
         let admin = admin
         try await onOwnThread {
             let deadline = Deadline(in: limit)

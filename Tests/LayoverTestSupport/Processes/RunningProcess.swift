@@ -51,11 +51,14 @@ package final class RunningProcess: Sendable {
     package var errors: String { folder.text(of: "errors") }
     package var hasEnded: Bool { ending.status != nil }
 
-    /// Waits until it has printed this text; throws if it ends before.
+    /// Waits until it has printed this text; throws if it ends without it.
     package func prints(_ text: String) async throws {
         _ = try await FolderWatch(folder.url).first("\(text) is printed") { [self] in
-            if hasEnded { throw ProcessError("it ended: \(output)\(errors)") }
-            return output.contains(text) ? true : nil
+            // Read before the output: a process that ended has printed all of it.
+            let hasEnded = hasEnded
+            let isPrinted = output.contains(text)
+            if hasEnded, !isPrinted { throw ProcessError("it ended: \(output)\(errors)") }
+            return isPrinted ? true : nil
         }
     }
 
