@@ -1,6 +1,6 @@
 import LayoverCore
 import LayoverEngine
-import LayoverTestSupport
+import Synchronization
 import Testing
 
 @testable import LayoverAdmin
@@ -27,14 +27,18 @@ struct AbortRoutesTests {
         try await AdminHarness.with { harness async throws in
             let (id, exchange) = harness.park(1, method: "POST")
             _ = try await harness.post("/v1/pending/\(id)/retry")
-            async let response = harness.post("/v1/pending/\(id)/abort", "{\"reason\":\"hangs\"}")
-            try await eventually("the abort") { exchange.calls.contains(.abortAttempt) }
-            harness.engine.post(
-                .attemptFailed(
-                    AttemptFailed(
-                        id, Self.aborted, .init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .onMaybeApplied),
-                        AttemptTally(AttemptCounts(all: 2, mayHaveBeenApplied: true)))))
-            let entry = try await response
+            // From the loop itself: the response waits for the end of the attempt for two seconds only.
+            exchange.whenAborted.withLock { work in
+                work = { [engine = harness.engine] in
+                    engine.post(
+                        .attemptFailed(
+                            AttemptFailed(
+                                id, Self.aborted, .init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .onMaybeApplied),
+                                AttemptTally(AttemptCounts(all: 2, mayHaveBeenApplied: true)))))
+                }
+            }
+            let entry = try await harness.post("/v1/pending/\(id)/abort", "{\"reason\":\"hangs\"}")
+            #expect(exchange.calls.contains(.abortAttempt))
             #expect(entry.status == 200)
             #expect(entry.json["state"] as? String == "undecided" && entry.json["attempt"] == nil)
             #expect((entry.json["lastCommand"] as? [String: Any])?["reason"] as? String == "hangs")

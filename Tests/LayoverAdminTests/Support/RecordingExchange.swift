@@ -14,6 +14,8 @@ final class RecordingExchange: HeldExchange {
         case refuse(limit: String)
     }
 
+    /// Called at each abort, on the loop of the engine. Default: nothing.
+    let whenAborted = Mutex<@Sendable () -> Void>({})
     private let recorded = Mutex<[Call]>([])
     private let body: HeldBody?
 
@@ -23,7 +25,11 @@ final class RecordingExchange: HeldExchange {
 
     func start(_ trigger: AttemptTrigger, isForced: Bool) { record(.start(trigger)) }
     func abandonConnecting() { record(.abandonConnecting) }
-    func abortAttempt(isCommanded: Bool) { record(.abortAttempt) }
+    func abortAttempt(isCommanded: Bool) {
+        record(.abortAttempt)
+        let work = whenAborted.withLock { $0 }
+        work()
+    }
     func dropResponse() { record(.dropResponse) }
     func deliverResponse(_ reason: Verdict.DeliverReason) { record(.deliverResponse(reason)) }
     func end(_ end: EntryEnd, retryAfter: Duration?) { record(.end(end)) }
