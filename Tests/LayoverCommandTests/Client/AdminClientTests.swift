@@ -81,7 +81,8 @@ struct AdminClientTests {
             // The server ends the stream when it is stopped, and only then does this return.
             try await admin.client().lines(of: .events) { line in
                 if line.hasPrefix(":") { comments += 1 }
-                if let event = reader.take(line) {
+                // The engine reports the waiting count of the incident again after a while.
+                if let event = reader.take(line), !event.name.hasPrefix("incident.") {
                     names.append(event.name)
                     if event.name == "snapshot" { admin.park(2) }
                 }

@@ -5,7 +5,7 @@ import Testing
 @testable import layover
 
 struct WaitingReporterTests {
-    @Test(.timeLimit(.minutes(1))) func waitAndItsEndAreReportedInTwoLines() async throws {
+    @Test(.timeLimit(.minutes(2))) func waitAndItsEndAreReportedInTwoLines() async throws {
         try await LiveAdmin.with { admin in
             let (lines, line) = AsyncStream<String>.makeStream()
             let reporter = WaitingReporter(try admin.client()) { line.yield($0) }
@@ -18,7 +18,8 @@ struct WaitingReporterTests {
                 try await run(["cancel", id.description, "--admin-url", admin.url])
             }
             running.cancel()
-            #expect(seen.first == "waiting for shop.example (connection refused, 1 s)…", "\(seen)")
+            // A second, or more on a busy machine.
+            #expect(seen.first?.wholeMatch(of: #/waiting for shop\.example \(connection refused, [1-9][0-9]* s\)…/#) != nil, "\(seen)")
             #expect(seen.last?.hasPrefix("gave up on shop.example after ") == true, "\(seen)")
             #expect(seen.last?.hasSuffix("(cancelled)") == true, "\(seen)")
         }
