@@ -6,14 +6,19 @@ import Testing
 @testable import layover
 
 @Suite struct LogLinesTests {
-    /// Both ends of a pipe, closed in the end.
+    /// Both ends of a pipe, closed in the end. No program inherits them that another test starts at the same time: it would keep them open.
     private final class TestPipe {
+        /// Swift's Glibc module does not show pipe2(2), so it is looked up by name.
+        private typealias Pipe2 = @convention(c) (_ ends: UnsafeMutablePointer<Int32>?, _ flags: Int32) -> Int32
+
         private(set) var reading: Int32
         let writing: Int32
 
         init() throws {
             var ends: [Int32] = [0, 0]
-            try #require(pipe(&ends) == 0)
+            let symbol = try #require(dlsym(nil, "pipe2"))
+            let result = unsafeBitCast(symbol, to: Pipe2.self)(&ends, O_CLOEXEC)
+            try #require(result == 0)
             (reading, writing) = (ends[0], ends[1])
         }
 
