@@ -3,8 +3,9 @@
     terminal.py [--columns N] [--rows N] [--steps JSON] [--errors-apart] -- COMMAND...
 
 Steps are done in order: each waits for the text "expect" in what came since the step before, or for what the regular expression
-"match" matches, or for two different texts that the regular expression "change" matches. Then it acts: "resize" [columns, rows], "send" a text, "signal" a number to the command. The exit
-code is the command's, or 124 if a text did not come within 60 seconds.
+"match" matches, or for two different texts that the regular expression "change" matches. Then it acts: "resize" [columns, rows], "send"
+a text, "signal" a number to the command, "touch" a file once the command has taken the signal. The exit code is the command's, or 124 if
+a text did not come within 60 seconds.
 With --errors-apart standard error is no terminal.
 """
 import argparse
@@ -33,6 +34,16 @@ def has_come(step, since):
     if "match" in step:
         return re.search(step["match"].encode(), since, re.DOTALL)
     return step.get("expect", "").encode() in since
+
+
+def has_taken(child, number):
+    """Whether the signal is no longer pending for the process (proc_pid_status(5))."""
+    try:
+        with open(f"/proc/{child}/status") as status:
+            facts = dict(line.split(":", 1) for line in status)
+    except OSError:
+        return True
+    return facts["State"].split()[0] in "ZX" or not int(facts["ShdPnd"], 16) >> (number - 1) & 1
 
 
 def main():
@@ -81,6 +92,10 @@ def main():
                 os.write(terminal, step["send"].encode())
             if "signal" in step:
                 os.kill(child, step["signal"])
+            if "touch" in step:
+                while not has_taken(child, step["signal"]) and time.monotonic() < deadline:
+                    time.sleep(0.005)
+                open(step["touch"], "w").close()
     _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
     sys.exit(code if code >= 0 else 128 - code)

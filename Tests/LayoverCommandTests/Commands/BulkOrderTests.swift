@@ -1,3 +1,4 @@
+import Foundation
 import LayoverCore
 import LayoverEngine
 import LayoverTestSupport
@@ -14,9 +15,16 @@ struct BulkOrderTests {
         return limits
     }
 
-    private static func parkMany(_ count: UInt64, in admin: LiveAdmin) async -> [EntryID] {
+    /// - Parameters:
+    ///   - gated: The request whose end takes until the gate is open: from 1.
+    ///   - gate: The gate.
+    private static func parkMany(
+        _ count: UInt64, in admin: LiveAdmin, gated: UInt64 = 0, by gate: Signal = Signal()
+    ) async -> [EntryID] {
         // Numbers of one length: 1 and 10 would have the same id.
-        let ids = (1...count).map { admin.park(0x10000 + $0) }
+        let ids = (1...count).map { number in
+            number == gated ? admin.park(0x10000 + number) { gate.block() } : admin.park(0x10000 + number)
+        }
         _ = await admin.engine.counts()
         return ids
     }
@@ -48,11 +56,19 @@ struct BulkOrderTests {
     }
 
     @Test func interruptedCommandSaysWhatWasDone() async throws {
+        // The second part ends once the command has been interrupted, however late that is.
+        let (gate, folder) = (Signal(), try TemporaryFolder())
+        let mark = folder.file("interrupted").path
         try await LiveAdmin.with(limits: Self.limits) { admin in
-            _ = await Self.parkMany(9000, in: admin)
-            let result = try await PseudoTerminal.run(
+            _ = await Self.parkMany(9000, in: admin, gated: 1500, by: gate)
+            async let running = PseudoTerminal.run(
                 ["cancel", "--all", "--admin-url", admin.url],
-                steps: #"[{"expect":"done 1000 of 9000","signal":2}]"#)
+                steps: #"[{"expect":"done 1000 of 9000","signal":2,"touch":"\#(mark)"}]"#)
+            _ = try await FolderWatch(folder.url).first("the interruption", within: .seconds(60)) {
+                FileManager.default.fileExists(atPath: mark) ? true : nil
+            }
+            gate.fire()
+            let result = try await running
             let found = result.output.firstMatch(of: #/interrupted: cancel was done for ([0-9]+) of 9000, the others are unchanged/#)
             #expect(result.status == 130 && found != nil, "\(result)")
             let left = await admin.engine.counts().values.reduce(0, +)

@@ -63,10 +63,12 @@ struct LiveAdmin {
     }
 
     /// Parks a request.
+    ///
+    /// - Parameter whenEnded: Called at its end, on the loop of the engine.
     @discardableResult
     func park(
         _ number: UInt64, host: String = "shop.example", failure: Failure = .refused,
-        parking: Verdict.Parking = .init(delay: .seconds(600), shutsGate: false)
+        parking: Verdict.Parking = .init(delay: .seconds(600), shutsGate: false), whenEnded: @escaping @Sendable () -> Void = {}
     ) -> EntryID {
         let id = Self.id(number)
         let now = engine.clock.now()
@@ -75,7 +77,8 @@ struct LiveAdmin {
                 NewEntry(
                     id: id, method: "GET", url: "http://\(host)/cart", origin: Origin(scheme: .http, host: host),
                     client: .init(address: "127.0.0.1:5"), createdAt: now, attemptCount: 1,
-                    attempts: [Self.record(failure, parking, at: now)], failure: failure, parking: parking)), from: SilentExchange())
+                    attempts: [Self.record(failure, parking, at: now)], failure: failure, parking: parking)),
+            from: SilentExchange(whenEnded: whenEnded))
         return id
     }
 
@@ -114,12 +117,16 @@ extension Failure {
 
 /// A held exchange that does as it is told and says nothing.
 private final class SilentExchange: HeldExchange {
+    private let whenEnded: @Sendable () -> Void
+
+    init(whenEnded: @escaping @Sendable () -> Void) { self.whenEnded = whenEnded }
+
     func start(_ trigger: AttemptTrigger, isForced: Bool) {}
     func abandonConnecting() {}
     func abortAttempt(isCommanded: Bool) {}
     func dropResponse() {}
     func deliverResponse(_ reason: Verdict.DeliverReason) {}
-    func end(_ end: EntryEnd, retryAfter: Duration?) {}
+    func end(_ end: EntryEnd, retryAfter: Duration?) { whenEnded() }
     func lookForOthers() {}
     func offerTicket() {}
     func refuse(limit: String, value: Int) {}
