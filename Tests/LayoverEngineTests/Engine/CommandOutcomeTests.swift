@@ -37,12 +37,13 @@ struct CommandOutcomeTests {
     }
 
     @Test func repeatedCancelIsAConflictOnceTheFirstIsSaved() async throws {
-        var faults = MemoryFaults()
-        for number in 2...3 { faults.failures[number] = Self.full }
-        let store = MemoryStore(on: MemoryDisk(), faults: faults)
+        let isFull = Watched(false)
+        let store = MemoryStore(on: MemoryDisk(), faults: MemoryFaults(trouble: { isFull.value ? Self.full : nil }))
         let bench = await EngineBench(store: store)
         let id = try await bench.ticket()
+        isFull.update { $0 = true }
         #expect(await bench.engine.command(.cancel, id).0 == .unsaved(Self.full))
+        isFull.update { $0 = false }
         try await bench.waitUntilSaved(id)
         #expect(await bench.engine.command(.cancel, id).0 == .conflict)
         #expect(try await store.record(of: id)?.state == .cancelled)

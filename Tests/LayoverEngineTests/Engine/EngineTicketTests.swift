@@ -118,12 +118,15 @@ struct EngineTicketTests {
     // MARK: Saving
 
     @Test func refusedChangeIsSavedAgainUntilTheStoreTakesIt() async throws {
-        let (bench, store) = try await bench(failing: 2...3)
+        let isBroken = Watched(false)
+        let (bench, store) = try await bench(trouble: { isBroken.value ? StoreFailure(.io, "Broken.") : nil })
         let id = try await bench.ticket()
+        isBroken.update { $0 = true }
         let response = StoredResponse(status: 201, fields: ByteBuffer(string: "A: b\r\n"), body: .inline(ByteBuffer(string: "x")))
         await bench.deliver(id, response)
         #expect(await !bench.engine.isSaved(id))
         #expect(try await store.record(of: id)?.state != .delivered)
+        isBroken.update { $0 = false }
         try await bench.waitUntilSaved(id)
         #expect(try await store.record(of: id)?.state == .delivered)
         #expect(try await store.response(of: id) == response)
@@ -148,10 +151,13 @@ struct EngineTicketTests {
     }
 
     @Test func unsavedResponseIsKeptBesideLaterChanges() async throws {
-        let (bench, store) = try await bench(failing: 2...3)
+        let isBroken = Watched(false)
+        let (bench, store) = try await bench(trouble: { isBroken.value ? StoreFailure(.io, "Broken.") : nil })
         let id = try await bench.ticket()
+        isBroken.update { $0 = true }
         await bench.deliver(id)
-        _ = try? await bench.engine.dropTicket(id)
+        #expect(try await bench.engine.dropTicket(id) == .unsaved(StoreFailure(.io, "Broken.")))
+        isBroken.update { $0 = false }
         try await bench.waitUntilSaved(id)
         #expect(try await store.record(of: id)?.state == .delivered)
     }
@@ -180,7 +186,7 @@ struct EngineTicketTests {
         isShut.update { $0 = false }
         while !answered.value {
             let works = gate.value
-            gate.update { $0.removeAll() }
+            gate.update { $0.removeFirst(works.count) }
             for work in works { work() }
             await Task.yield()
         }
