@@ -35,12 +35,30 @@ start_proxy() {
     export LAYOVER_ADMIN_URL="http://127.0.0.1:$(sed 's/.*"admin":\([0-9]*\).*/\1/' ports.json)"
 }
 layover() { "$binary" "$@"; }
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+# Ports that no other program is given meanwhile: bound without a listener, so that ours can bind them too (socket(7), SO_REUSEADDR).
+reserve_ports() {
+    python3 -c '
+import signal, socket
+held = [socket.socket() for _ in range(3)]
+for one in held:
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    one.bind(("127.0.0.1", 0))
+print(*[one.getsockname()[1] for one in held], flush=True)
+signal.pause()' > reserved &
+    pids="$pids $!"
+    wait_for "the ports are reserved" test -s reserved
+    read -r port admin proxy_port < reserved
+}
 start_server() {
     python3 server.py "$port" >/dev/null 2>&1 &
     server=$!
     pids="$pids $server"
     wait_for "the server listens" curl --silent "http://127.0.0.1:$port/"
+}
+# The next request finds no server: kill(1) returns before the process has ended.
+stop_server() {
+    kill -9 "$server"
+    wait "$server" 2>/dev/null || true
 }
 
 cat > server.py <<'END'
@@ -59,10 +77,9 @@ class Shop(BaseHTTPRequestHandler):
 HTTPServer.allow_reuse_address = True
 HTTPServer(("127.0.0.1", int(sys.argv[1])), Shop).serve_forever()
 END
-port=$(free_port)
-admin=$(free_port)
+reserve_ports
 cat > config.json <<END
-{ "proxy": { "listen": "127.0.0.1:$(free_port)" }, "admin": { "listen": "127.0.0.1:$admin" }, "store": { "path": "layover.sqlite" } }
+{ "proxy": { "listen": "127.0.0.1:$proxy_port" }, "admin": { "listen": "127.0.0.1:$admin" }, "store": { "path": "layover.sqlite" } }
 END
 shop="http://127.0.0.1:$port"
 
@@ -73,7 +90,7 @@ show "curl -x $proxy $shop/"
 curl --silent --proxy "$proxy" "$shop/"
 
 say "The server goes away. The next request does not fail: it waits."
-kill -9 "$server"
+stop_server
 show "curl -x $proxy $shop/ &"
 curl --silent --proxy "$proxy" "$shop/" > answer &
 client=$!
@@ -88,7 +105,7 @@ wait "$client"
 cat answer
 
 say "Accept now, deliver later: the server is away, and the order is accepted all the same."
-kill -9 "$server"
+stop_server
 show "curl -x $proxy -H 'Prefer: respond-async, wait=0' -d 'two books' $shop/orders"
 ticket=$(curl --silent --proxy "$proxy" --header "Prefer: respond-async, wait=0" --data "two books" --output /dev/null \
     --write-out '%header{location}' "$shop/orders")
