@@ -22,7 +22,7 @@ from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
 BINARY = os.environ["LAYOVER_BINARY"]
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 def until(what, condition, patience=PATIENCE):
@@ -37,17 +37,21 @@ def until(what, condition, patience=PATIENCE):
         time.sleep(0.02)
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def reserved_port():
+    """A socket that is bound and does not listen. Its port refuses connections, and no other program is given it; a server of
+    ours can bind it too (socket(7), SO_REUSEADDR)."""
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind(("127.0.0.1", 0))
+    return held
 
 
 class Origin:
     """A server that can go away and come back on the same port."""
 
     def __init__(self, answer=None):
-        self.port = free_port()
+        self.reservation = reserved_port()
+        self.port = self.reservation.getsockname()[1]
         self.answer = answer
         self.requests = []
         self.server = None
@@ -180,7 +184,7 @@ class Layover:
 
     def ticket(self, url, method="POST", body=b"{}", **fields):
         client = self.send(url, method, body, Prefer="respond-async, wait=0", **fields)
-        client.settimeout(20)
+        client.settimeout(PATIENCE)
         head = client.recv(65536)
         assert b" 202 " in head.split(b"\r\n")[0], head
         return head
@@ -202,7 +206,9 @@ class Case(unittest.TestCase):
     def setUp(self):
         self.layover = Layover(self.policies, **json.loads(json.dumps(self.changes)))
         self.addCleanup(self.layover.remove)
-        self.dead = f"http://127.0.0.1:{free_port()}"
+        reservation = reserved_port()
+        self.addCleanup(reservation.close)
+        self.dead = f"http://127.0.0.1:{reservation.getsockname()[1]}"
         self.driver.get("about:blank")
         self.messages()
 
@@ -314,4 +320,4 @@ def new_driver(*more):
     return webdriver.Chrome(service=Service("/usr/bin/chromedriver", env=environment), options=options)
 
 
-__all__ = ["Case", "Keys", "By", "Layover", "Origin", "free_port", "new_driver", "until", "webdriver"]
+__all__ = ["Case", "Keys", "By", "Layover", "Origin", "new_driver", "until", "webdriver"]

@@ -8,7 +8,7 @@ from support import By, Case, Keys, until, webdriver
 
 
 class Banner(Case):
-    policies = {"counted": {"delay": {"type": "constant", "every": "3s"}, "automaticAttemptsMax": 3, "onExhausted": "ask"}}
+    policies = {"counted": {"delay": {"type": "constant", "every": "10s"}, "automaticAttemptsMax": 3, "onExhausted": "ask"}}
     changes = {"routes": {"counted": {"host": "127.0.0.1", "pathPrefix": "/counted", "policy": "counted"}}}
 
     def test_01_the_banner_tells_count_cause_countdown_and_part_and_has_two_buttons(self):

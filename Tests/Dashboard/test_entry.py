@@ -16,7 +16,7 @@ class Entry(Case):
         self.see_rows(2)
         self.js("window.mark = 'the same page'")
         self.layover.process.send_signal(signal.SIGSTOP)
-        until("the page says so", lambda: self.shown("#stale"), 20)
+        until("the page says so", lambda: self.shown("#stale"))
         self.see("#stale", "Layover does not answer.")
         before = self.text("#rows time[data-kind=until]")
         heard = self.text("#stale")
@@ -130,7 +130,7 @@ class Entry(Case):
             self.assertEqual(subprocess.run(["sh", "-n", file.name]).returncode, 0, command)
             before = len(origin.requests)
             environment = {name: value for name, value in os.environ.items() if not name.lower().endswith("proxy")}
-            done = subprocess.run(["sh", file.name], capture_output=True, env=environment, timeout=20)
+            done = subprocess.run(["sh", file.name], capture_output=True, env=environment, timeout=60)
             self.assertEqual(done.stdout, b"ok", done.stderr)
             mine = [r for r in origin.requests if r[2].get("Via") is None]
             method, path, sent, got = mine[-1]

@@ -11,7 +11,7 @@ class Login(Case):
 
     def layover_command(self, *words, token="adm1n-token"):
         return subprocess.run(
-            [BINARY, *words, "--admin-url", self.layover.url, "--token", token], capture_output=True, text=True, timeout=30,
+            [BINARY, *words, "--admin-url", self.layover.url, "--token", token], capture_output=True, text=True, timeout=60,
             env={name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")})
 
     def setUp(self):

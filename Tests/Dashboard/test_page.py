@@ -6,7 +6,7 @@ import threading
 import time
 import urllib.request
 
-from support import By, Case, Keys, free_port, until, webdriver
+from support import By, Case, Keys, until, webdriver
 
 
 class Page(Case):
@@ -22,7 +22,7 @@ class Page(Case):
         for number in range(6):
             self.layover.park(f"{self.dead}/{number}", 1)
         self.see_rows(6)
-        until("it was said", lambda: "6 requests are waiting." in self.text("#announce"), 25)
+        until("it was said", lambda: "6 requests are waiting." in self.text("#announce"))
         said = self.js("return window.said")
         gaps = [after[0] - before[0] for before, after in zip(said, said[1:])]
         self.assertTrue(all(gap >= 9_900 for gap in gaps), said)
@@ -85,9 +85,10 @@ class Page(Case):
         began = time.monotonic()
         for id in ids:
             self.layover.call("PATCH", f"/v1/pending/{id}", {"priority": 2})
+        fetches = until("the page looks again", lambda: self.js("return window.fetches"))
+        # Measured after the fetches were counted: the last events may come late.
         seconds = time.monotonic() - began
-        self.assertLessEqual(self.js("return window.fetches"), seconds * 4 + 2, "four redraws in a second at most")
-        self.assertGreater(self.js("return window.fetches"), 0)
+        self.assertLessEqual(fetches, seconds * 4 + 2, "four redraws in a second at most")
         self.assertEqual([ms for ms in self.js("return window.slow") if ms > 250], [], "in a debug build on a busy machine")
         self.layover.call("POST", "/v1/pending/cancel", {"ids": ids})
         self.see("#tabs", "Waiting 500")
@@ -137,7 +138,7 @@ class Page(Case):
         self.assertEqual(self.rows(), [])
         self.js(hide.replace("arguments[0]", "false"))
         self.see_rows(2)
-        self.assertTrue(self.js(following))
+        until("the stream is open again", lambda: self.js(following))
 
     def test_28_hostile_text_is_text(self):
         self.open()
