@@ -13,6 +13,8 @@ package final class MisbehavingOrigin: Sendable {
     private struct State {
         var connections: [OriginConnection] = []
         var isStopped = false
+        /// The descriptor of the listener is closed, and its number may belong to another socket.
+        var isClosed = false
     }
 
     package let port: Int
@@ -60,10 +62,10 @@ package final class MisbehavingOrigin: Sendable {
     package func stop() {
         let connections = state.withLock { state in
             state.isStopped = true
+            // Wakes accept(2) with an error.
+            if !state.isClosed { _ = shutdown(listener, CInt(SHUT_RDWR)) }
             return state.connections
         }
-        // Wakes accept(2) with an error.
-        shutdown(listener, CInt(SHUT_RDWR))
         for connection in connections { connection.interrupt() }
     }
 
@@ -92,7 +94,10 @@ package final class MisbehavingOrigin: Sendable {
                 connection.close()
             }
         }
-        close(listener)
+        state.withLock { state in
+            state.isClosed = true
+            _ = close(listener)
+        }
     }
 }
 
