@@ -62,8 +62,9 @@ package final class RecordingOrigin: Sendable {
 
     /// The events that the origin has recorded so far.
     package func events() throws -> [Event] {
-        guard let data = try? Data(contentsOf: log) else { return [] }
-        return try data.split(separator: UInt8(ascii: "\n")).map(Self.event)
+        // The last line may not be whole yet.
+        guard let data = try? Data(contentsOf: log), let end = data.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
+        return try data[..<end].split(separator: UInt8(ascii: "\n")).map(Self.event)
     }
 
     private static func event(_ line: Data) throws -> Event {

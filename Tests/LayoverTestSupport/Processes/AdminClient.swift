@@ -144,7 +144,7 @@ package final class EventStream {
     }
 
     /// The next event of that name whose data holds all of `parts`.
-    package func next(_ name: String, holding parts: String..., within limit: Duration = .seconds(20)) throws -> Event {
+    package func next(_ name: String, holding parts: String..., within limit: Duration = .seconds(45)) throws -> Event {
         let deadline = Deadline(in: limit)
         while true {
             let event = try next(by: deadline)

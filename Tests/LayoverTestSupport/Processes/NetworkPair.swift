@@ -93,7 +93,7 @@ package enum NamespaceFiles {
     /// Has the programs that are started in the namespace from now on ask one name server, and no other source.
     package static func setNameServer(_ address: String, of namespace: String) throws {
         let folder = root.appendingPathComponent(namespace)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try make(folder)
         // A silent server is given up after two seconds and not after ten (resolv.conf(5)).
         let text = "nameserver \(address)\noptions timeout:1 attempts:2\n"
         try Data(text.utf8).write(to: folder.appendingPathComponent("resolv.conf"))
@@ -101,6 +101,14 @@ package enum NamespaceFiles {
         // does by itself what this says, and there is nothing to mount over.
         guard FileManager.default.fileExists(atPath: "/etc/nsswitch.conf") else { return }
         try Data("hosts: files dns\n".utf8).write(to: folder.appendingPathComponent("nsswitch.conf"))
+    }
+
+    /// Another process may remove the folder of all namespaces between two steps, because nothing is in it yet.
+    private static func make(_ folder: URL) throws {
+        for _ in 1..<100 {
+            if (try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)) != nil { return }
+        }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
     /// Removes what belongs to the namespace, and the folder of all namespaces if nothing else is in it.

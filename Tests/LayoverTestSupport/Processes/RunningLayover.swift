@@ -50,7 +50,7 @@ package final class RunningLayover: Sendable {
     ///   - prefix: Words in front of the command line, such as a tracer that runs the proxy.
     package static func start(
         in folder: TemporaryFolder, binary: String? = nil, under prefix: [String] = [],
-        environment: [String: String] = [:], namespace: String? = nil, within limit: Duration = .seconds(30)
+        environment: [String: String] = [:], namespace: String? = nil, within limit: Duration = .seconds(60)
     ) async throws -> RunningLayover {
         let process = try launch(
             in: folder, binary: binary, under: prefix, environment: environment, namespace: namespace)
@@ -139,7 +139,7 @@ package final class RunningLayover: Sendable {
 
     @discardableResult
     package func waitForPending(
-        _ what: String = "requests are pending", within limit: Duration = .seconds(20),
+        _ what: String = "requests are pending", within limit: Duration = .seconds(45),
         _ condition: @escaping @Sendable (PendingListing) -> Bool
     ) async throws -> PendingListing {
         let admin = admin

@@ -46,7 +46,7 @@ package struct FolderWatch: Sendable {
 
     /// Waits until `condition` gives a value, looking once at the start and after each change in the folder.
     package func first<Value: Sendable>(
-        _ what: String, within limit: Duration = .seconds(30), _ condition: @escaping @Sendable () throws -> Value?
+        _ what: String, within limit: Duration = .seconds(60), _ condition: @escaping @Sendable () throws -> Value?
     ) async throws -> Value {
         let path = folder.path
         return try await onOwnThread {
