@@ -26,12 +26,25 @@ struct StoreCommandTests {
         #expect(folder.text(of: "kept/store.key") == before)
 
         await store.close()
-        try await run(rotate)
+        try await runOnceFree(rotate)
         let after = folder.text(of: "kept/store.key")
         #expect(!after.isEmpty && after != before)
-        try await run(rotate + ["--json"])
+        try await runOnceFree(rotate + ["--json"])
         #expect(folder.text(of: "kept/store.key") != after)
         try await threads.shutdownGracefully()
+    }
+
+    /// Runs a command once no process has the store. A program that another test is just starting has a copy of the descriptor of the lock
+    /// until it runs, and so has the lock (flock(2)).
+    private func runOnceFree(_ arguments: [String]) async throws {
+        try await eventually("the lock of the store is free") {
+            do {
+                try await run(arguments)
+                return true
+            } catch let failure as CommandFailure where failure.code == .refused {
+                return false
+            }
+        }
     }
 
     @Test func badConfigurationExitsWithOne() async throws {

@@ -32,6 +32,12 @@ import Testing
             reading = -1
         }
 
+        /// Waits until no process can read: one that is just being started has copies of the ends until it runs a program (poll(2), POLLERR).
+        func waitForTheLastReader() {
+            var state = pollfd(fd: writing, events: 0, revents: 0)
+            #expect(poll(&state, 1, 60_000) == 1)
+        }
+
         /// Writes empty lines until there is no room for another one, and gives their number.
         func fill() throws -> Int {
             try #require(fcntl(writing, F_SETFL, O_NONBLOCK) == 0)
@@ -76,6 +82,7 @@ import Testing
     @Test func closedReaderDropsAndCountsEveryLine() throws {
         let pipe = try TestPipe()
         pipe.closeReading()
+        pipe.waitForTheLastReader()
         let lines = LogLines(descriptor: pipe.writing)
         for number in 1...10 { lines.write("line \(number)") }
         #expect(lines.flush(within: .seconds(60)))
