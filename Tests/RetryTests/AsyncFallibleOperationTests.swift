@@ -2,7 +2,7 @@ import LayoverTestSupport
 import Retry
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct AsyncFallibleOperationTests {
     let clock = SteppedClock()
     let everyThreeSeconds = RetryPolicy(attemptCountMax: 3, schedule: .constant(.seconds(3)))

@@ -6,7 +6,7 @@ import Testing
 // A row may have several pieces, with steps of the test between them.
 
 /// Operations that wait out trouble together, and the person who steers them.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct CoordinatorExamplesTests {
     let clock = SteppedClock()
     let server = ScriptedServer()

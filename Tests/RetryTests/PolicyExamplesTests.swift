@@ -5,7 +5,7 @@ import Testing
 // The code between the marks is the code of the article `Examples`; ArticleTests compares them.
 
 /// Operations that look after themselves.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct PolicyExamplesTests {
     let clock = SteppedClock()
     let server = ScriptedServer()

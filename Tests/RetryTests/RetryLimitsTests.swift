@@ -3,7 +3,7 @@ import Retry
 import Testing
 
 /// Deadline and budget, as the running operation meets them.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct RetryLimitsTests {
     let clock = SteppedClock()
 

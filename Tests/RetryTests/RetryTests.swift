@@ -2,7 +2,7 @@ import LayoverTestSupport
 import Retry
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct RetryTests {
     let clock = SteppedClock()
 
