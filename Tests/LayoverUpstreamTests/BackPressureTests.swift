@@ -1,3 +1,4 @@
+import Dispatch
 import LayoverEngine
 import LayoverTestSupport
 import NIOCore
@@ -36,6 +37,39 @@ struct BackPressureTests {
         #expect(facts.events == ["head", "body", "end"])
         #expect(facts.body.count == total)
         #expect(highest <= (512 << 10) + (64 << 10))
+        try await rig.stop()
+    }
+
+    /// A piece that comes alone in its turn of the worker counts too: it is sent when the one before has been handed over.
+    @Test func piecesThatComeOneByOneArePaused() async throws {
+        let (piece, count) = ([UInt8](repeating: 0x61, count: 4 << 10), 64)
+        let next = DispatchSemaphore(value: 0)
+        let origin = try MisbehavingOrigin { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(count * piece.count)\r\n\r\n")
+            for _ in 0..<count {
+                next.wait()
+                guard connection.write(piece) else { return }
+            }
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig { $0.bytesOutstandingMax = 64 << 10 }
+        let record = rig.start(rig.request("GET", port: origin.port), passesOn: false)
+        let attempt = try #require(record.attempt)
+        var sent = 0
+        while sent < count, !attempt.isReceivingPaused.load(ordering: .acquiring) {
+            sent += 1
+            next.signal()
+            let expected = sent * piece.count
+            guard await !record.waitFor({ $0.body.count >= expected }).isTimedOut else { break }
+        }
+        #expect(attempt.isReceivingPaused.load(ordering: .acquiring))
+        #expect(record.facts.body.count <= (64 << 10) + piece.count)
+        for _ in sent..<count { next.signal() }
+        await record.passOnToTheEnd()
+        let facts = await record.ended()
+        #expect(facts.events == ["head", "body", "end"])
+        #expect(facts.body.count == count * piece.count)
         try await rig.stop()
     }
 

@@ -36,18 +36,24 @@ extension DiskResponseCache {
         }
     }
 
-    /// Removes what is too old or too much. One thread at a time; who comes meanwhile need not wait.
+    /// Removes what is too old or too much. One thread at a time; who comes meanwhile need not wait: that thread looks once more.
     func tidy(now: Int) {
         let isMine = state.withLock { state in
-            defer { state.isTidying = true }
-            return !state.isTidying
+            defer { state.tidying = state.tidying == .no ? .underWay : .again }
+            return state.tidying == .no
         }
         guard isMine else { return }
-        defer { state.withLock { $0.isTidying = false } }
-        do {
-            while try removeStep(now: now) {}
-        } catch {
-            failed(error)
+        var isWantedAgain = true
+        while isWantedAgain {
+            do {
+                while try removeStep(now: now) {}
+            } catch {
+                failed(error)
+            }
+            isWantedAgain = state.withLock { state in
+                defer { state.tidying = state.tidying == .again ? .underWay : .no }
+                return state.tidying == .again
+            }
         }
     }
 

@@ -14,9 +14,11 @@ package final class DiskResponseCache: ResponseCache {
         var tally = CacheTally()
         var invalidations = RecentInvalidations()
         var refreshes: Set<[UInt8]> = []
-        /// Whether a thread is removing responses that are too many for the limits of the cache.
-        var isTidying = false
+        /// Whether a thread is removing responses that are too many for the limits of the cache, and looks again because more came.
+        var tidying = Tidying.no
     }
+
+    enum Tidying { case no, underWay, again }
 
     let options: CacheOptions
     let folder: CacheFolder

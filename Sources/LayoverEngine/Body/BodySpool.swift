@@ -26,9 +26,13 @@ package final class BodySpool: Sendable {
     package var usedByteCount: Int { used.load(ordering: .relaxed) }
 
     func reserve(_ count: Int) -> Bool {
-        let (_, total) = used.add(count, ordering: .relaxed)
-        if total <= byteCountMax { return true }
-        release(count)
+        var known = usedByteCount
+        // Nothing is added before it fits: a body that is refused must not make another one fail that fits.
+        while known + count <= byteCountMax {
+            let (isReserved, now) = used.compareExchange(expected: known, desired: known + count, ordering: .relaxed)
+            if isReserved { return true }
+            known = now
+        }
         return false
     }
 

@@ -23,6 +23,8 @@ final class SpoolFile: Sendable {
     private let state = Mutex(State())
     /// Bytes of a body that goes into a row of the store. They belong to the store, and stay counted.
     private let inRowByteCount = Mutex(0)
+    /// The name that the file is to have. Nil: none. The threads of the spool may do what was asked in another order.
+    private let wantedName = Mutex<String?>(nil)
 
     /// A file that is in the folder already; nil: a new file without a name is made at the first byte.
     private let existing: String?
@@ -48,6 +50,7 @@ final class SpoolFile: Sendable {
 
     /// Fills in the start, syncs, and gives the file its name, all in the background.
     func persist(_ prefix: ByteBuffer, as name: String, done: @escaping @Sendable (Bool) -> Void) {
+        wantedName.withLock { $0 = name }
         submit {
             done(self.persistNow(prefix, as: name))
         } orElse: {
@@ -82,9 +85,12 @@ final class SpoolFile: Sendable {
             return kept
         }
         guard byteCount == 0 else { return spool.release(byteCount) }
+        wantedName.withLock { $0 = nil }
         submit {
             self.state.withLock { state in
-                guard let name = state.name, unlink(self.spool.folder + "/" + name) == 0 else { return }
+                // It may have been stored again meanwhile.
+                guard let name = state.name, self.wantedName.withLock({ $0 != name }), unlink(self.spool.folder + "/" + name) == 0
+                else { return }
                 state.name = nil
             }
         } orElse: {

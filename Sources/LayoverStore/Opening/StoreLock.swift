@@ -32,7 +32,7 @@ final class StoreLock: Sendable {
             defer { descriptor = -1 }
             return descriptor
         }
-        if file >= 0 { Glibc.close(file) }
+        StoreFile.unlock(file)
     }
 
     private static func locked(_ database: String, _ file: Int32) -> StoreFailure {

@@ -74,7 +74,7 @@ final class SpoolOwner: Sendable {
             defer { descriptor = -1 }
             return descriptor
         }
-        if file >= 0 { Glibc.close(file) }
+        StoreFile.unlock(file)
     }
 
     private static func absolute(_ path: String) -> String {

@@ -138,9 +138,8 @@ extension Transfer {
             foundExcess()
             return piece.count
         }
-        if pausesReceiving() { return Int(CURL_WRITEFUNC_PAUSE) }
+        if receiving.isPaused { return Int(CURL_WRITEFUNC_PAUSE) }
         receiving.lastAt = loop.now
-        receiving.bodyTurn = loop.turn
         let most = loop.options.receiveBufferByteCount
         if pendingBody.readableBytes + piece.count > most { releaseBody() }
         if pendingBody.readableBytes == 0 {
@@ -151,22 +150,21 @@ extension Transfer {
         }
         pendingBody.writeBytes(piece)
         receiving.bodyByteCount += piece.count
+        pauseIfTooMuch()
         loop.touch(self)
         return piece.count
     }
 
-    /// Pauses when the loop has too much already.
+    /// Takes no further piece when the loop has too much. libcurl would read a hundred buffers in one turn.
     ///
-    /// Never at the first piece of a turn: the loop looks at `isReceivingPaused` when it takes bytes away, so
-    /// there must be bytes that it gets after this is set. libcurl would read a hundred buffers in one turn.
-    private func pausesReceiving() -> Bool {
-        guard let attempt, receiving.bodyTurn == loop.turn,
-            attempt.bytesOutstanding.load(ordering: .relaxed) + pendingBody.readableBytes
-                > bytesOutstandingMax(of: attempt)
-        else { return false }
+    /// Set before a piece is handed over: the loop looks at `isReceivingPaused` when it takes bytes away, so there must be bytes that it
+    /// gets afterwards.
+    private func pauseIfTooMuch() {
+        guard let attempt,
+            attempt.bytesOutstanding.load(ordering: .relaxed) + pendingBody.readableBytes > bytesOutstandingMax(of: attempt)
+        else { return }
         receiving.isPaused = true
         attempt.isReceivingPaused.store(true, ordering: .releasing)
-        return true
     }
 
     /// Least bytes that may be outstanding: those of a turn of libcurl are taken by the loop's thread later. Default: 64 KiB.

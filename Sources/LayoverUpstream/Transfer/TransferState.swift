@@ -81,8 +81,7 @@ struct ReceivingState {
     var bodyByteCount = 0
     /// Whether libcurl waits for the end of the connection although the length is known.
     var isEndedByUs = false
-    /// The turn in which a piece of the body came last.
-    var bodyTurn: UInt64 = 0
+    /// Whether no piece of the body is taken, because the loop has too much.
     var isPaused = false
     /// When something arrived last, on `MonotonicClock`.
     var lastAt: UInt64 = 0

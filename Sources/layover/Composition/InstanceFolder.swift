@@ -28,7 +28,12 @@ final class InstanceFolder: Sendable {
         return InstanceFolder(path, descriptor)
     }
 
-    deinit { if descriptor >= 0 { close(descriptor) } }
+    deinit {
+        guard descriptor >= 0 else { return }
+        // A program that is being started has the descriptor too, until it runs.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     /// The first of these folders that no other instance has, or the last one. Files of an earlier run are removed from all that are
     /// free: its token opens nothing any more, and its ports may be those of another program.

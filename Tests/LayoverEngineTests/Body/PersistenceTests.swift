@@ -226,6 +226,26 @@ struct PersistenceTests {
         #expect(folder.files.isEmpty)
     }
 
+    /// Two threads may do what is asked first as the second thing.
+    @Test func bodyThatIsStoredAgainAtOnceKeepsItsFile() async throws {
+        let spool = folder.spool()
+        let names = (0..<400).map { "\($0).request" }
+        var bodies: [CapturedBody] = []
+        for name in names {
+            let body = body(spool: spool)
+            try await send(Self.pattern(2000), to: body)
+            body.finish()
+            persist(body, as: name)
+            #expect(try await result() == .file(name: name, byteCount: 2000))
+            body.disown()
+            persist(body, as: name)
+            #expect(try await result() == .file(name: name, byteCount: 2000))
+            bodies.append(body)
+        }
+        try await folder.threads.shutdownGracefully()
+        #expect(Set(folder.files) == Set(names))
+    }
+
     @Test func fileRemovedByTheStoreIsReleasedOnce() async throws {
         let spool = folder.spool()
         do {

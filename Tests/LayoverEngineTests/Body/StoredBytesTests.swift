@@ -46,6 +46,23 @@ struct StoredBytesTests {
         #expect(spool.usedByteCount == 30_000)
     }
 
+    @Test func refusedBodyTakesNoRoomFromOneThatFits() async {
+        let spool = folder.spool(byteCountMax: 100)
+        let failures = await withTaskGroup(of: Int.self) { group in
+            group.addTask { (0..<200_000).count { _ in spool.reserve(101) } }
+            group.addTask {
+                (0..<200_000).count { _ in
+                    guard spool.reserve(100) else { return true }
+                    spool.release(100)
+                    return false
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(failures == 0)
+        #expect(spool.usedByteCount == 0)
+    }
+
     @Test func repeatedPersistCountsOnceAndDisownedBodiesNotAtAll() async throws {
         let spool = folder.spool()
         let body = body(500, spool)
