@@ -46,9 +46,13 @@ struct ExecScene {
     /// The admin API whose address a command has printed.
     func admin(of running: RunningProcess) async throws -> AdminClient {
         try await FolderWatch(running.folder.url).first("the address of the admin API") {
-            if running.hasEnded { throw ProcessError("it ended: \(running.output)\(running.errors)") }
-            guard let match = running.output.firstMatch(of: #/admin=http://127.0.0.1:(\d+)\s/#), let port = Int(match.1) else { return nil }
-            return AdminClient(port: port)
+            // Looked at first: it may print the address and end between the two looks.
+            let hadEnded = running.hasEnded
+            if let match = running.output.firstMatch(of: #/admin=http://127.0.0.1:(\d+)\s/#), let port = Int(match.1) {
+                return AdminClient(port: port)
+            }
+            if hadEnded { throw ProcessError("it ended: \(running.output)\(running.errors)") }
+            return nil
         }
     }
 

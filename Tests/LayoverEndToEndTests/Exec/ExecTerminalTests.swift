@@ -100,13 +100,23 @@ extension EndToEnd {
 
         // MARK: Lines about waiting
 
+        /// A command that ends once the line about the end of its waiting is there. `exec` waits for that line for a moment only, when the
+        /// command has ended.
+        private static let fetching = ["sh", "-c", #"curl --silent --fail "$0" && read line"#]
+        private static let typing = #"[{"expect":"answered after","send":"\n"}]"#
+        /// The line about waiting, but for its time: a reporter that is late names a longer one.
+        private static let waitingLine = "layover: waiting for 127.0.0.1 (connection refused, "
+
         @Test func terminalIsToldWhatTheCommandWaitsFor() async throws {
             let scene = try ExecScene()
-            let running = try scene.onTerminal(scene.exec([], "curl", "--silent", "--fail", scene.url)).start()
-            try await running.prints("layover: waiting for 127.0.0.1 (connection refused, 1 s)…")
+            var command = scene.exec()
+            command.arguments += Self.fetching + [scene.url]
+            let running = try scene.onTerminal(command, steps: Self.typing).start()
+            try await running.prints(Self.waitingLine)
             let origin = try await scene.startOrigin()
-            let result = await running.result(within: .seconds(30))
+            let result = await running.result()
             #expect(result.status == 0, "\(result)")
+            #expect(result.output.contains(#/layover: waiting for 127\.0\.0\.1 \(connection refused, \d+ s\)…/#), "\(result)")
             #expect(result.output.contains(#/layover: 127\.0\.0\.1 answered after \d+ s/#), "\(result)")
             #expect(result.output.components(separatedBy: "layover:").count == 3, "\(result)")
             #expect(origin.records.count == 1)
@@ -117,11 +127,12 @@ extension EndToEnd {
             let place = try ExecScene()
             let before = try scene.layover.curl("--fail", scene.url("/echo?before")).start()
             try await scene.layover.waitForPending { $0.data.count == 1 }
-            let command = scene.layover.command("exec", "--", "curl", "--silent", "--fail", place.url)
-            let running = try place.onTerminal(command).start()
-            try await running.prints("layover: waiting for 127.0.0.1 (connection refused, 1 s)…")
+            var command = scene.layover.command("exec", "--")
+            command.arguments += Self.fetching + [place.url]
+            let running = try place.onTerminal(command, steps: Self.typing).start()
+            try await running.prints(Self.waitingLine)
             let origin = try await place.startOrigin()
-            let result = await running.result(within: .seconds(30))
+            let result = await running.result()
             #expect(result.status == 0 && result.output.contains("answered after"), "\(result)")
             #expect(origin.records.count == 1)
             #expect(!before.hasEnded)
