@@ -7,6 +7,9 @@ extension EndToEnd {
     @Suite struct ClockJump {
         /// As the configuration has it by default.
         private static let lifetime: TimeInterval = 24 * 3600
+        /// More than passes between two readings of clocks on a busy machine, and while a process ends and another one starts. A jump is an
+        /// hour at least.
+        private static let latenessMax: TimeInterval = 60
 
         private func clock(in folder: TemporaryFolder) throws -> FakeClock? {
             let clock = try FakeClock(in: folder)
@@ -23,7 +26,7 @@ extension EndToEnd {
         /// The deadline is one lifetime after the acceptance, whatever the clock did in between.
         private func expectSaneDeadline(_ view: ShownTicket) throws {
             let span = try date(view.expiresAt).timeIntervalSince(date(view.createdAt))
-            #expect(abs(span - Self.lifetime) < 5, "\(view)")
+            #expect(abs(span - Self.lifetime) < Self.latenessMax, "\(view)")
         }
 
         @Test(arguments: ["-1h", "+30h"])
@@ -79,7 +82,7 @@ extension EndToEnd {
             let after = try await scene.layover.ticket(ticket)
             #expect(after.state == "waiting" || after.state == "attempting", "\(after)")
             let shift = try date(after.expiresAt).timeIntervalSince(date(before.expiresAt))
-            #expect(abs(shift + 3600) < 5, "it has the time that it had: \(before), then \(after)")
+            #expect(abs(shift + 3600) < Self.latenessMax, "it has the time that it had: \(before), then \(after)")
             let origin = try await scene.startOrigin()
             try await scene.expectDelivery(of: [ticket])
             #expect(try origin.arrivals(of: "one") == 1)
