@@ -49,11 +49,14 @@ extension EndToEnd {
             #expect(try await scene.send("refused", "Prefer: respond-async, wait=0").status == 507)
             async let held = scene.send("held")
             try await scene.layover.waitForPending { $0.counts.values.reduce(0, +) == 151 }
+            let began = ContinuousClock.now
             let origin = try await scene.startOrigin()
             #expect(try await held.status == 200)
             let listing = try await scene.layover.waitForPending { _ in true }
             let triedCount = listing.data.count { $0.lastFailure?.kind == "proxy_internal_error" }
-            #expect(triedCount <= 3, "of each the store would have said the same")
+            // One more for each pause of the tickets (`Pauses.storePause`), of which a slow machine sees several.
+            let pauseCount = Int(began.duration(to: .now) / Duration.seconds(5))
+            #expect(triedCount <= 3 + pauseCount, "of each the store would have said the same")
             for number in 1...150 { #expect(try origin.arrivals(of: "t\(number)") == 0) }
 
             try disk.empty()
