@@ -60,8 +60,8 @@ extension EndToEnd {
             for kind in Self.unattended { #expect(report.gone[kind, default: .infinity] < 10 + 25, "\(kind): \(report.gone)") }
             #expect(report.unattendedMost > 0 && report.unattendedMost <= Self.unattendedMax)
             #expect(report.streamsMost >= 100, "what is open is counted")
-            #expect(try await layover.call("GET", "/v1/status").text.contains(#""streams":0}"#))
-            #expect(try await layover.call("GET", "/v1/pending").text.contains(#""data":[]"#))
+            try await eventually("no stream is left") { try await layover.call("GET", "/v1/status").text.contains(#""streams":0}"#) }
+            try await layover.waitForPending("no entry is left") { $0.data.isEmpty }
             let after = try await layover.settledDescriptorCount(atMost: before + 12)
             #expect(after <= before + 12, "\(before) before, \(after) after")
         }
