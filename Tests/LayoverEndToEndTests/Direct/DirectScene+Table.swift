@@ -140,24 +140,24 @@ extension DirectScene {
             client: { client in
                 client.send(client.head("POST", [chunked]))
                 client.sendChunk(Data("one".utf8))
-                client.pause(5)
+                client.pause(longPause)
                 client.sendChunk(Data("two".utf8))
                 client.send("0\r\n\r\n")
                 client.receiveResponse()
-            }, origin: answering()),
+            }, origin: answering(), outlastsClientIdle: true),
         DirectScene(
             name: "body whose chunks are answered one by one, with a pause",
             client: { client in
                 client.send(client.head("POST", [chunked]))
                 for number in 0..<8 {
-                    if number == 4 { client.pause(5) }
+                    if number == 4 { client.pause(longPause) }
                     client.sendChunk(Data("chunk \(number)".utf8))
                     if number == 0 { client.note(client.receiveHead().map { DirectLog.essence($0) } ?? "no head") }
                     client.note(client.receiveChunk().map { String(decoding: $0, as: UTF8.self) } ?? "no chunk")
                 }
                 client.send("0\r\n\r\n")
                 client.note("last \(client.receiveChunk()?.count ?? -1)")
-            }, origin: echoing),
+            }, origin: echoing, outlastsClientIdle: true),
         DirectScene(
             name: "Expect, 100, body",
             client: { client in

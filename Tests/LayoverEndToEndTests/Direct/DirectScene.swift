@@ -25,6 +25,13 @@ struct DirectScene: Sendable, CustomStringConvertible {
     var paths = DirectPath.allCases
     /// By which ways it is played.
     var ways = DirectWay.allCases
+    /// True if the client pauses for longer than `timeouts.clientIdle`, which is `clientIdle` for this scene alone: a client of another
+    /// one may take longer between two requests on a busy machine.
+    var outlastsClientIdle = false
+
+    static let clientIdle = "4s"
+    /// Seconds of a pause that is longer than `clientIdle`.
+    static let longPause = 6.0
 
     var description: String { name }
 

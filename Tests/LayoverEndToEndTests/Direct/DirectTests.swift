@@ -16,10 +16,11 @@ extension EndToEnd {
         /// - Parameter ways: All with TLS at the origin, or all without.
         private static func playAll(_ ways: [DirectWay]) async throws {
             let rig = try await DirectRig()
+            let impatient = try await DirectRig(clientIdle: DirectScene.clientIdle)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (number, scene) in DirectScene.all.enumerated() {
                     if number >= width { _ = try await group.next() }
-                    group.addTask { try await play(scene, ways.filter(scene.ways.contains), rig) }
+                    group.addTask { try await play(scene, ways.filter(scene.ways.contains), scene.outlastsClientIdle ? impatient : rig) }
                 }
                 try await group.waitForAll()
             }

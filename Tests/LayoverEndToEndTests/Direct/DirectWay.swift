@@ -36,12 +36,12 @@ struct DirectRig: Sendable {
     private let trusting: [DirectPath: TLSSettings]
     private let folder: TemporaryFolder
 
-    init() async throws {
+    /// - Parameter clientIdle: `timeouts.clientIdle`. Default: the default of the configuration.
+    init(clientIdle: String = "60s") async throws {
         folder = try TemporaryFolder()
         let authority = try await TestAuthority(in: folder)
-        // Pauses in bodies are longer than what a connection between two requests may be idle.
         let configuration = """
-            {"timeouts": {"clientIdle": "1s"}, "tls": {"caFile": "\(authority.certificate)", "folder": "authority"},
+            {"timeouts": {"clientIdle": "\(clientIdle)"}, "tls": {"caFile": "\(authority.certificate)", "folder": "authority"},
              "routes": {"seen": {"host": "localhost", "intercept": true}}}
             """
         let layover = try await RunningLayover.start(configuration)
