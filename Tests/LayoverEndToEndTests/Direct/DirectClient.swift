@@ -18,6 +18,7 @@ final class DirectClient {
     private var input = Data()
     private var isEnded = false
     private var isReset = false
+    private var hasLeft = false
 
     /// - Parameters:
     ///   - passage: Nil: the client connects to the origin itself.
@@ -51,12 +52,24 @@ final class DirectClient {
         tls = stream
     }
 
-    deinit {
+    deinit { if !hasLeft { end() } }
+
+    private func end() {
         tls?.sendCloseNotify()
         close(descriptor)
     }
 
+    /// Closes the connection. Nothing may be sent or received after it.
+    func leave() {
+        hasLeft = true
+        end()
+        log.clientHasLeft.fire()
+    }
+
     func note(_ line: String) { log.note(.client, line) }
+
+    /// Sends an expectation and waits for what the origin answers. After a second Layover would send a 100 of its own.
+    func expect(_ body: () -> Void) { log.mustEnd(within: .milliseconds(900), body) }
 
     // MARK: Sending
 
@@ -108,6 +121,7 @@ final class DirectClient {
                 note("interim \(DirectLog.essence(head).dropFirst(9))")
                 continue
             }
+            log.clientHasHead.fire()
             let (body, isWhole) = receiveBody(of: head, isNone: toHead || ["204", "304"].contains(status), slowly: slowly)
             // The version of a response is that of the connection.
             let text = "response \(DirectLog.essence(head).dropFirst(9))"

@@ -8,7 +8,22 @@ final class DirectLog: Sendable {
 
     private let lines = Mutex<[Side: [String]]>([:])
 
+    /// Fires when the client has the head of a final response.
+    let clientHasHead = Signal()
+    /// Fires when the client has closed its connection before the end of its script.
+    let clientHasLeft = Signal()
+    private let hadDelay = Atomic(false)
+
+    /// True if a timer of Layover may have expired that has no part in the scene, because this machine was too slow.
+    var isVoid: Bool { hadDelay.load(ordering: .acquiring) }
+
     func note(_ side: Side, _ line: String) { lines.withLock { $0[side, default: []].append("\(side): \(line)") } }
+
+    /// Runs a part of the scene. The run is void if the part takes so long that a timer of Layover may have expired.
+    func mustEnd(within limit: Duration, _ body: () -> Void) {
+        let took = ContinuousClock().measure(body)
+        if took >= limit { hadDelay.store(true, ordering: .releasing) }
+    }
 
     /// The order within each side counts; between the two it is a race.
     var all: [String] { lines.withLock { ($0[.origin] ?? []) + ($0[.client] ?? []) } }

@@ -86,8 +86,8 @@ extension DirectScene {
             origin: { connection, log in
                 guard connection.noteRequest(in: log) != nil else { return }
                 connection.write(Array("HTTP/1.1 200 OK\r\nContent-Length: \(2 * long)\r\n\r\n".utf8) + DirectBytes.first(100_000))
-                // The bytes are to be read before the reset.
-                DirectScene.pause(0.2)
+                // The head is to be read before the reset.
+                log.clientHasHead.block()
                 connection.reset()
             }),
     ]

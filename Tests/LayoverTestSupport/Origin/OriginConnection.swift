@@ -111,6 +111,20 @@ package final class OriginConnection: Sendable {
         return errno != EAGAIN
     }
 
+    /// Waits until so many bytes have come that the script has not taken, and leaves them in the kernel; false when they did not in time.
+    @discardableResult
+    package func waitForUnread(_ count: Int) -> Bool {
+        let missing = count - state.withLock { $0.received.count - $0.takenCount }
+        guard missing > 0 else { return true }
+        let deadline = Deadline(in: .seconds(Self.patience))
+        var buffer = [UInt8](repeating: 0, count: missing)
+        while recv(descriptor, &buffer, buffer.count, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)) < missing {
+            if deadline.hasPassed { return false }
+            sched_yield()
+        }
+        return true
+    }
+
     // MARK: What goes
 
     @discardableResult
