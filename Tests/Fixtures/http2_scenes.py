@@ -86,6 +86,9 @@ class Peer:
         while body:
             room = min(self.h2.local_flow_control_window(stream), self.h2.max_outbound_frame_size)
             if room <= 0:
+                # The window of a stream that was reset stays shut.
+                if any(isinstance(event, h2.events.StreamReset) for event in self.events.get(stream, [])):
+                    raise Broken("reset")
                 self.pump()
                 continue
             self.h2.send_data(stream, body[:room])
@@ -240,6 +243,8 @@ class Exchange1:
 class Origin:
     def __init__(self, protocol, certificate, key):
         self.protocol, self.script, self.log = protocol, None, None
+        # Set when the head of a request has arrived, when the client has the head of its response, and when a script has ended.
+        self.arrived, self.answered, self.done = threading.Event(), threading.Event(), threading.Event()
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.load_cert_chain(certificate, key)
         self.context.set_alpn_protocols([protocol])
@@ -251,6 +256,12 @@ class Origin:
         while True:
             threading.Thread(target=self.serve, args=(self.listener.accept()[0],), daemon=True).start()
 
+    def exchange(self, exchange):
+        exchange.answered = self.answered
+        self.arrived.set()
+        self.script(exchange)
+        self.done.set()
+
     def serve(self, raw):
         try:
             raw = self.context.wrap_socket(raw, server_side=True)
@@ -260,13 +271,11 @@ class Origin:
                 while True:
                     while not peer.fresh:
                         peer.pump()
-                    self.script(Exchange2(peer, peer.fresh.pop(0), self.log))
-                    self.done.set()
+                    self.exchange(Exchange2(peer, peer.fresh.pop(0), self.log))
             file = raw.makefile("rb")
             while True:
                 exchange = Exchange1(raw, file, self.log)
-                self.script(exchange)
-                self.done.set()
+                self.exchange(exchange)
                 if exchange.is_over:
                     break
         except (OSError, Broken, h2.exceptions.H2Error):
@@ -287,6 +296,8 @@ class Client:
         context.set_alpn_protocols(["h2"])
         raw = context.wrap_socket(raw, server_hostname="localhost")
         self.peer, self.log, self.authority = Peer(raw, True, window), log, f"localhost:{port}"
+        # Events of the origin.
+        self.arrived, self.answered = threading.Event(), threading.Event()
 
     def request(self, method, path, *fields, end=True):
         stream = self.peer.h2.get_next_available_stream_id()
@@ -311,6 +322,7 @@ class Client:
                 if isinstance(event, h2.events.ResponseReceived):
                     break
             self.log(f"{dict(event.headers)[':status']} | {essence(event.headers)}")
+            self.answered.set()
             body, trailers = self.peer.body(stream, pause)
             self.log(f"{digest(body)} {trailers}")
         except Broken as error:
@@ -359,8 +371,8 @@ def breaking(exchange):
     exchange.read()
     exchange.head(200)
     exchange.data(b"half")
-    # The half is to be read before the reset.
-    time.sleep(0.3)
+    # The head is to be read before the reset.
+    exchange.answered.wait(10)
     exchange.abort()
 
 
@@ -393,10 +405,10 @@ def refused(client):
 def leaving(client):
     stream = client.request("POST", "/left", end=False)
     client.send(stream, b"part")
-    time.sleep(0.2)
+    # A request whose client leaves before Layover is connected to the origin is never sent.
+    client.arrived.wait(20)
     client.peer.h2.reset_stream(stream, h2.errors.ErrorCodes.CANCEL)
     client.peer.flush()
-    time.sleep(0.2)
 
 
 def six(client):
@@ -441,7 +453,9 @@ def play(origin, proxy, authority, scripts):
         return note
 
     origin.script, origin.log, origin.done = scripts[1], log("origin"), threading.Event()
+    origin.arrived, origin.answered = threading.Event(), threading.Event()
     client = Client(origin.port, proxy, authority, log("client"))
+    client.arrived, client.answered = origin.arrived, origin.answered
     scripts[0](client)
     if not origin.done.wait(20):
         lines["origin"].append("origin: its script has not ended")

@@ -97,7 +97,7 @@ def play(protocol, proxy, authority, certificate, key, is_cut):
     may_read.set()
     upload.go_on(lambda: upload.seen[-1].startswith(("end", "reset")))
     if not is_cut:
-        origin.done.wait(20)
+        origin.done.wait(60)
     return {"early": early, "late": upload.seen[len(early):], "isWhole": any(digest(BODY) in line for line in read)}
 
 

@@ -40,7 +40,7 @@ extension EndToEnd.Direct {
             layovers.append(layover)
         }
         words += (readsAuthority ? [authority.certificate] : []) + [authority.identity.certificate, authority.identity.key]
-        let result = try await Command(python, words).succeed(within: .seconds(90))
+        let result = try await Command(python, words).succeed(within: .seconds(180))
         withExtendedLifetime((layovers, files)) {}
         return try result.output.split(separator: "\n").map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
     }
