@@ -16,6 +16,8 @@ from websockets.asyncio.server import serve
 from websockets.exceptions import InvalidStatus
 
 COUNT = 200
+# Seconds until an end gives up waiting for the other one to close. The code of the end is 1000 only if it does not.
+CLOSE_MAX = 60
 
 
 def messages(seed):
@@ -53,7 +55,10 @@ async def run_server(port, identity):
         await connection.wait_closed()
         print("ok", connection.close_code, flush=True)
 
-    async with serve(handle, "127.0.0.1", int(port), ssl=context, max_size=None, compression=None) as server:
+    async with serve(
+        handle, "127.0.0.1", int(port), ssl=context, max_size=None, compression=None, open_timeout=None, ping_interval=None,
+        close_timeout=CLOSE_MAX,
+    ) as server:
         print(f"listens on {port}", flush=True)
         await server.serve_forever()
 
@@ -65,7 +70,7 @@ async def run_client(url, proxy, authority):
     try:
         async with connect(
             url, proxy=None if proxy == "none" else proxy, ssl=context, max_size=None, compression=None, open_timeout=None,
-            ping_interval=None,
+            ping_interval=None, close_timeout=CLOSE_MAX,
         ) as connection:
             await converse(connection, "client", "server")
         print("ok", connection.close_code)

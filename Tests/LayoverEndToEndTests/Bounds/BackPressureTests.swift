@@ -17,7 +17,7 @@ extension EndToEnd {
             let result = try await scene.layover.curl(
                 "--fail", "--limit-rate", "250M", "--output", "/dev/null", "--write-out", "%{size_download}",
                 scene.url("/large/\(Self.bodyByteCount)")
-            ).run(within: .seconds(120))
+            ).run(within: .seconds(240))
 
             #expect(result.status == 0, "\(result)")
             #expect(result.output == String(Self.bodyByteCount))
@@ -35,7 +35,7 @@ extension EndToEnd {
             try scene.layover.resetPeak()
             // The origin reads 16 KiB at a time and hashes it, which is slower than curl reads zeros.
             let result = try await scene.layover.curl("--fail", "--upload-file", file, scene.url("/sink"))
-                .run(within: .seconds(120))
+                .run(within: .seconds(240))
 
             #expect(result.status == 0, "\(result)")
             #expect(origin.records.last?.length == Self.bodyByteCount)

@@ -35,7 +35,7 @@ extension EndToEnd {
                     try client.send(request)
                     clients.append(client)
                 }
-                _ = try admin.waitForPending("all wait", within: .seconds(30)) { $0.counts["waiting"] == count }
+                _ = try admin.waitForPending("all wait", within: .seconds(60)) { $0.counts["waiting"] == count }
             }
         }
 

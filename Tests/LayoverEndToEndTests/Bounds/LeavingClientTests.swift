@@ -45,7 +45,7 @@ extension EndToEnd {
                 "-B", Fixtures.path("leaving_clients.py"), "\(layover.proxyPort)", "\(layover.admin.port)", "\(hung.number)",
                 layover.folder.file("authority/ca.pem").path, "\(layover.process.pid)", "\(leftMax)",
             ]
-            let result = try await Command("/usr/bin/python3", script).succeed(within: .seconds(170))
+            let result = try await Command("/usr/bin/python3", script).succeed(within: .seconds(240))
             let report = try JSONDecoder().decode(Report.self, from: Data(result.output.utf8))
 
             #expect(report.failures == [] && report.uses > 20, "\(report.uses) uses of another server")

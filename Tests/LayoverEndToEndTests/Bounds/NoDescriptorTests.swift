@@ -36,7 +36,7 @@ extension EndToEnd {
             try await onOwnThread {
                 let events = try layover.admin.events()
                 let person = try RawConnection(port: layover.admin.port)
-                let deadline = Deadline(in: .seconds(20))
+                let deadline = Deadline(in: .seconds(60))
                 // Asked and answered, so that it is accepted for certain.
                 try person.send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 _ = try person.receive(by: deadline)

@@ -102,7 +102,7 @@ extension EndToEnd {
                 try await onOwnThread {
                     let client = try RawConnection(port: layover.proxyPort)
                     try client.send(text)
-                    _ = try layover.admin.waitForPending("it waits", within: .seconds(20)) {
+                    _ = try layover.admin.waitForPending("it waits", within: .seconds(60)) {
                         $0.data.contains { $0.attempts > 2 && !$0.bodyReplayable }
                     }
                     withExtendedLifetime(client) {}

@@ -7,7 +7,7 @@ extension EndToEnd {
     @Suite struct StoreOpening {
         /// Runs it to its end, which must come by itself.
         private func start(in folder: TemporaryFolder) async throws -> CommandResult {
-            try await RunningLayover.launch(in: folder).result(within: .seconds(20))
+            try await RunningLayover.launch(in: folder).result(within: .seconds(60))
         }
 
         enum Damage: String, CaseIterable {

@@ -53,7 +53,7 @@ extension EndToEnd {
             let running = try scene.exec([], "python3", "-c", program).start()
             try await running.prints("up")
             running.signal(SIGTERM)
-            let result = await running.result(within: .seconds(20))
+            let result = await running.result()
             #expect(result.status == 41, "\(result)")
             try scene.expectNothingLeft()
         }
@@ -154,7 +154,7 @@ extension EndToEnd {
                 }
             }
             let origin = try await scene.startOrigin()
-            let result = await running.result(within: .seconds(30))
+            let result = await running.result()
             #expect(origin.records.count == 1)
             #expect(result.status == 0 && !result.output.contains("layover:") && result.errors.isEmpty, "\(result)")
         }

@@ -10,9 +10,9 @@ extension EndToEnd {
             let command = scene.exec([], "sh", "-c", #"echo "admin=$LAYOVER_ADMIN_URL"; exec curl --silent --fail "$0""#, scene.url)
             let running = try command.start()
             let admin = try await scene.admin(of: running)
-            _ = try await onOwnThread { try admin.waitForPending("curl waits", within: .seconds(20)) { $0.data.count == 1 } }
+            _ = try await onOwnThread { try admin.waitForPending("curl waits", within: .seconds(60)) { $0.data.count == 1 } }
             let origin = try await scene.startOrigin()
-            let result = await running.result(within: .seconds(30))
+            let result = await running.result()
             #expect(result.status == 0 && result.output.contains("Via"), "\(result)")
             #expect(result.errors.isEmpty, "\(result)")
             #expect(origin.records.count == 1)
@@ -165,7 +165,7 @@ extension EndToEnd {
                 .with(command.environment).start()
             _ = try await scene.admin(of: running)
             running.signal(SIGKILL)
-            _ = try await FolderWatch(scene.temporary).first("the folder is gone", within: .seconds(20)) {
+            _ = try await FolderWatch(scene.temporary).first("the folder is gone", within: .seconds(60)) {
                 try FileManager.default.contentsOfDirectory(atPath: scene.temporary.path).isEmpty ? true : nil
             }
         }
@@ -217,10 +217,10 @@ extension EndToEnd {
             ).start()
             let admin = try await scene.admin(of: running)
             _ = try await onOwnThread {
-                try admin.waitForPending("it waits", within: .seconds(20)) { $0.data.first.map { $0.ticket == nil } ?? false }
+                try admin.waitForPending("it waits", within: .seconds(60)) { $0.data.first.map { $0.ticket == nil } ?? false }
             }
             let origin = try await scene.startOrigin()
-            let result = await running.result(within: .seconds(30))
+            let result = await running.result()
             #expect(result.status == 0 && result.output.hasSuffix("200"), "\(result)")
             #expect(origin.records.count == 1)
         }

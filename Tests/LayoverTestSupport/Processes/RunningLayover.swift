@@ -113,7 +113,7 @@ package final class RunningLayover: Sendable {
     }
 
     /// Sends bytes as they are and gives the whole response; `Connection: close` is up to the caller.
-    package func exchange(_ request: String, within limit: Duration = .seconds(30)) async throws -> PlainResponse {
+    package func exchange(_ request: String, within limit: Duration = .seconds(60)) async throws -> PlainResponse {
         let (port, namespace) = (proxyPort, namespace)
         return try await onOwnThread {
             let connection = try RawConnection(port: port, namespace: namespace)
