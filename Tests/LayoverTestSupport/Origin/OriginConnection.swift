@@ -43,6 +43,9 @@ package final class OriginConnection: Sendable {
 
     private var tls: TLSStream? { state.withLock { $0.tls } }
 
+    /// True once the script has closed the connection, or has ended.
+    package var isClosed: Bool { state.withLock { $0.isClosed } }
+
     // MARK: What came
 
     package var received: [UInt8] { state.withLock { $0.received } }
