@@ -63,7 +63,8 @@ struct BackPressureTests {
             let expected = sent * piece.count
             guard await !record.waitFor({ $0.body.count >= expected }).isTimedOut else { break }
         }
-        #expect(attempt.isReceivingPaused.load(ordering: .acquiring))
+        let isPaused = attempt.isReceivingPaused.load(ordering: .acquiring)
+        #expect(isPaused)
         #expect(record.facts.body.count <= (64 << 10) + piece.count)
         for _ in sent..<count { next.signal() }
         await record.passOnToTheEnd()
