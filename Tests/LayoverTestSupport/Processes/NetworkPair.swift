@@ -94,8 +94,9 @@ package enum NamespaceFiles {
     package static func setNameServer(_ address: String, of namespace: String) throws {
         let folder = root.appendingPathComponent(namespace)
         try make(folder)
-        // A silent server is given up after two seconds and not after ten (resolv.conf(5)).
-        let text = "nameserver \(address)\noptions timeout:1 attempts:2\n"
+        // A silent server is given up after six seconds and not after ten (resolv.conf(5)): a busy machine may delay its process, and
+        // `timeouts.connect` is longer.
+        let text = "nameserver \(address)\noptions timeout:3 attempts:2\n"
         try Data(text.utf8).write(to: folder.appendingPathComponent("resolv.conf"))
         // The machine's own may ask a service that lives outside of the namespace. Where there is none, the C library
         // does by itself what this says, and there is nothing to mount over.
