@@ -44,7 +44,8 @@ extension EndToEnd {
                 let layover = Command(RunningLayover.binary, ["status", "--admin-url", "unix:\(path)"])
                 try await layover.succeed()
                 try await Command(RunningLayover.binary, ["pending"]).with(["RUNTIME_DIRECTORY": folder.url.path]).succeed()
-                #expect(process.output.contains("admin  unix:\(path)"))
+                // It is printed behind the file of ports, by a thread of its own.
+                try await process.prints("admin  unix:\(path)")
                 process.signal(SIGKILL)
                 _ = await process.result()
                 try FileManager.default.removeItem(at: folder.file("ports.json"))
