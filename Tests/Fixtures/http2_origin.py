@@ -12,6 +12,8 @@ import ssl
 import sys
 import threading
 
+import kernel_queues
+
 import h2.config
 import h2.connection
 import h2.errors
@@ -56,12 +58,18 @@ class Connection:
             self.raw.sendall(self.h2.data_to_send())
 
     def receive(self):
-        """The next bytes. Streams that are to break do so when nothing more has come for a moment: by then the half before is read."""
+        """The next bytes. Streams that are to break do so when nothing more has come for a moment, and the half before was read a moment
+        earlier: by then it is passed on."""
+        is_read = False
         while True:
             self.raw.settimeout(0.3 if self.breaking else None)
             try:
                 return self.raw.recv(65536)
             except TimeoutError:
+                if not is_read:
+                    is_read = kernel_queues.is_read(self.raw)
+                    continue
+                is_read = False
                 for stream in self.breaking:
                     if stream is None:
                         return b""

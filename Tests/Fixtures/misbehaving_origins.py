@@ -5,9 +5,10 @@ each way on which Layover speaks HTTP/1.1, at a port of its own: a GET by `direc
 with TLS (`direct-tls`). A line of JSON for each: the behaviour, the way, and what Layover reports of the failure. If the client gets a
 response instead, `kind` is its status.
 
-A behaviour is a list of steps behind the request. ("send", bytes); ("drip", bytes, seconds) sends one byte at a time; ("sleep", seconds);
-("reset",) resets the connection; ("hang",) keeps it open until the peer closes. A name that begins with `later` closes its first connection
-after the request: then the request is an entry, which reports the failure of a response that has begun.
+A behaviour is a list of steps behind the request. ("send", bytes); ("drip", bytes, seconds) sends one byte at a time; ("read",) waits until
+the peer has read it; ("reset",) resets the connection; ("hang",) keeps it open until the peer closes. A name that begins with `later` closes its first connection
+after the request: then the request is an entry, which reports the failure of a response that has begun. Only the paths of `LIMITED` have a
+limit on the time of a response, so a slow origin is none that hangs.
 """
 
 import concurrent.futures
@@ -20,12 +21,19 @@ import sys
 import threading
 import time
 
+import kernel_queues
+
 HEAD = b"HTTP/1.1 200 OK\r\n"
 REST = b"Content-Length: 2\r\n\r\nok"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
 SWITCH = b"HTTP/1.1 101 Switching Protocols\r\n"
-# More than an attempt waits for a head, or for the rest of a body.
-LIMIT = 0.5
+# Seconds that an attempt waits for a head, or for the rest of a body.
+LIMIT = 2
+# Paths with a limit, by the behaviour that takes longer.
+LIMITED = {
+    "silent": "/head", "stall in the head": "/head", "stall after an interim head": "/head", "slow head": "/head",
+    "later stall in the body": "/body",
+}
 
 
 def stays(data):
@@ -37,8 +45,8 @@ def closes(data):
 
 
 def resets(data):
-    # What was sent is to arrive before the reset does.
-    return [("send", data), ("sleep", 0.1), ("reset",)]
+    # What was sent is read before the reset comes, which would take it away.
+    return [("send", data), ("read",), ("reset",)]
 
 
 BEHAVIOURS = {
@@ -123,8 +131,8 @@ class Origin:
             for byte in facts[0]:
                 peer.sendall(bytes([byte]))
                 time.sleep(facts[1])
-        elif what == "sleep":
-            time.sleep(facts[0])
+        elif what == "read":
+            kernel_queues.wait_until_read(peer)
         elif what == "hang":
             while peer.recv(65536):
                 pass
@@ -150,7 +158,8 @@ def exchange(proxy, origin, is_upgrade):
         fields = {**fields, "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
     client = http.client.HTTPConnection("127.0.0.1", proxy, timeout=20)
     client.response_class = FinalResponse
-    client.request("GET", f"http{'s' if origin.tls else ''}://127.0.0.1:{origin.port}/", headers=fields)
+    path = LIMITED.get(origin.name, "/")
+    client.request("GET", f"http{'s' if origin.tls else ''}://127.0.0.1:{origin.port}{path}", headers=fields)
     response = client.getresponse()
     try:
         body = b"" if response.status == 101 else response.read()
@@ -162,7 +171,7 @@ def exchange(proxy, origin, is_upgrade):
 
 def entry(admin, origin):
     """The last failure of the request's entry, once it has ended."""
-    for _ in range(100):
+    for _ in range(600):
         client = http.client.HTTPConnection("127.0.0.1", admin, timeout=20)
         client.request("GET", f"/v1/pending?state=delivered,failed,cancelled,expired&q={origin.port}", headers={"Host": "localhost"})
         found = json.loads(client.getresponse().read())["data"]
@@ -183,6 +192,11 @@ def play(name, way, proxy, admin, tls):
         facts["message"] = facts["detail"].removesuffix(" No automatic attempts are left.")
     else:
         facts = {"kind": str(status)}
+    # A failure by a limit needs no origin that has accepted the connection yet.
+    for _ in range(600):
+        if origin.count >= facts.get("attempts", 1):
+            break
+        time.sleep(0.05)
     return {
         "behaviour": name, "way": way, "kind": facts["kind"], "phase": facts.get("phase", ""), "evidence": facts.get("evidence", ""),
         "attempts": facts.get("attempts", 1), "connections": origin.count, "text": facts.get("message", "")}

@@ -1,7 +1,7 @@
 """An origin behind TLS whose connections end in the middle of a record: record_cutting_origin.py FILE CERTIFICATE KEY SEED
 
 It serves the file, and what a Range asks of it, under a strong ETag. Each connection ends after 50 to 250 KiB, inside a record: by
-turns with an end and with a reset. For /endless the response has no length. The first line on standard output is its port."""
+turns with an end and with a reset. For /endless the response has no length, and its part is read before the end. The first line on standard output is its port."""
 
 import random
 import re
@@ -10,6 +10,8 @@ import ssl
 import struct
 import sys
 import threading
+
+import kernel_queues
 
 file, certificate, key, seed = sys.argv[1:]
 body = open(file, "rb").read()
@@ -65,6 +67,8 @@ def serve(connection, number):
     whole = outgoing.read()
     part = cut(whole, random.Random(f"{seed} {number}"))
     connection.sendall(part)
+    if b" /endless " in head:
+        kernel_queues.wait_until_read(connection)
     if part == whole:
         try:
             tls.unwrap()

@@ -77,15 +77,16 @@ extension EndToEnd {
                 let layover = try await RunningLayover.start(
                     """
                     {"proxy": {"upstream": "\(upstream)"}, "tls": {"caFile": "\(authority.certificate)"},
-                     "limits": {"headerBytes": "16KiB"}, "timeouts": {"firstByte": "500ms", "idle": "500ms"},
-                     "reachability": {"mode": "online"},
+                     "limits": {"headerBytes": "16KiB"}, "reachability": {"mode": "online"},
+                     "routes": {"head": {"host": "127.0.0.1", "pathPrefix": "/head", "timeouts": {"firstByte": "2s"}},
+                                "body": {"host": "127.0.0.1", "pathPrefix": "/body", "timeouts": {"idle": "2s"}}},
                      "policies": {"default": {"automaticAttemptsMax": 2, "delay": {"type": "constant", "every": "50ms", "jitter": "none"}}}}
                     """)
                 layovers.append(layover)
             }
             let ports = layovers.flatMap { ["\($0.proxyPort)", "\($0.admin.port)"] }
             let words = ["-B", Fixtures.path("misbehaving_origins.py")] + ports + [authority.identity.certificate, authority.identity.key]
-            let result = try await Command("python3", words).succeed(within: .seconds(60))
+            let result = try await Command("python3", words).succeed(within: .seconds(120))
             withExtendedLifetime((layovers, files)) {}
             return try result.output.split(separator: "\n").map { try JSONDecoder().decode(Outcome.self, from: Data($0.utf8)) }
         }

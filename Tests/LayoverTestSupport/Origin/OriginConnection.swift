@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Synchronization
 
@@ -175,6 +176,46 @@ package final class OriginConnection: Sendable {
     package func gatherWrites() {
         var zero: CInt = 0
         setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &zero, socklen_t(MemoryLayout<CInt>.size))
+    }
+
+    /// Waits until the client has read all that was written, so that a reset takes none of it away.
+    ///
+    /// - Returns: False if it has not in time. A connection that has ended is read.
+    @discardableResult
+    package func waitUntilRead() -> Bool {
+        let own = port { getsockname(descriptor, $0, $1) }
+        let peer = port { getpeername(descriptor, $0, $1) }
+        let deadline = Deadline(in: .seconds(Self.patience))
+        while !deadline.hasPassed {
+            // In this order: bytes that the client's kernel has acknowledged are in its queue, or were read from it.
+            if (Self.queues(from: own, to: peer)?.unacknowledged ?? 0) == 0, (Self.queues(from: peer, to: own)?.unread ?? 0) == 0 {
+                return true
+            }
+            sched_yield()
+        }
+        return false
+    }
+
+    private func port(_ name: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt) -> Int {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        _ = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name($0, &length) }
+        }
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    /// Bytes of a socket of 127.0.0.1 in its two queues, from /proc/net/tcp (proc(5)). Nil: there is no such socket.
+    private static func queues(from own: Int, to peer: Int) -> (unacknowledged: Int, unread: Int)? {
+        let text = (try? String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)) ?? ""
+        let ends = [own, peer].map { String(format: "0100007F:%04X", $0) }
+        for line in text.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            guard words.count > 4, words[1] == ends[0], words[2] == ends[1] else { continue }
+            let counts = words[4].split(separator: ":").compactMap { Int($0, radix: 16) }
+            if counts.count == 2 { return (counts[0], counts[1]) }
+        }
+        return nil
     }
 
     /// Ends our direction only.
