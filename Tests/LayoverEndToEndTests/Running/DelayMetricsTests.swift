@@ -14,9 +14,9 @@ extension EndToEnd {
                 let deadline = Deadline(in: .seconds(60))
                 while true {
                     let text = try admin.call("GET", "/metrics").text
-                    if Self.count("worker_lag", in: text) > 0 { return text }
+                    if ["worker_lag", "loop_lag", "store_commit"].allSatisfy({ Self.count($0, in: text) > 0 }) { return text }
                     _ = try? events.next(by: Deadline(in: .seconds(1)))
-                    guard !deadline.hasPassed else { throw ProcessError("no worker was asked: \(text)") }
+                    guard !deadline.hasPassed else { throw ProcessError("a part was not asked: \(text)") }
                 }
             }
             #expect(Self.count("loop_lag", in: metrics) > 0)

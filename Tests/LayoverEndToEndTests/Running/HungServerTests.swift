@@ -47,13 +47,11 @@ extension EndToEnd {
             ]
             let listing = try await layover.waitForPending("one hangs") { $0.data.contains { $0.state == "attempting" } }
             let id = try #require(listing.data.first { $0.state == "attempting" }?.id)
-            var shown = try await Self.show(id, layover)
-            for _ in 0..<100 where shown.attempt?.phase != "awaitingResponse" { shown = try await Self.show(id, layover) }
-            #expect(shown.attempt?.phase == "awaitingResponse")
+            try await eventually("it awaits its response") { try await Self.show(id, layover).attempt?.phase == "awaitingResponse" }
 
             let aborted = try await layover.command("abort", id, "--reason", "hangs").succeed()
             #expect(aborted.output.contains("undecided: maybeApplied"))
-            shown = try await Self.show(id, layover)
+            let shown = try await Self.show(id, layover)
             #expect(shown.attempt == nil && shown.lastCommand?.reason == "hangs" && shown.lastCommand?.who == "loopback")
             let settled = try await layover.command("settle", id, "--status", "201", "--note", "in the books").succeed()
             #expect(settled.output.contains("delivered"))
