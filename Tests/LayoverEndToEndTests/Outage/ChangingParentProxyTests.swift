@@ -54,7 +54,7 @@ extension EndToEnd {
             try folder.write(Self.configuration(#""upstreamProxy": {"url": "http://127.0.0.1:\#(gone.number)"}"#), to: "config.json")
             let layover = try await RunningLayover.start(in: folder)
             let origin = try await RunningOrigin.start(in: root, port: port)
-            let client = try layover.curl("--fail", "--max-time", "20", "--data", "order", "http://origin.behind:\(port.number)/echo?order")
+            let client = try layover.curl("--fail", "--max-time", "50", "--data", "order", "http://origin.behind:\(port.number)/echo?order")
                 .start()
             try await layover.waitForPending("it waits for its parent proxy") { $0.data.first?.waitingFor == "origin" }
 

@@ -51,8 +51,8 @@ extension EndToEnd {
                 try await layover.curl("--fail", scene.url("/echo?before")).succeed()
                 try await scene.goAway(side)
                 let good = try Self.startGoodClients(of: scene)
-                async let getAnswer = layover.exchange(Self.get, within: .seconds(40))
-                async let connectAnswer = layover.exchange(Self.connect, within: .seconds(40))
+                async let getAnswer = layover.exchange(Self.get, within: .seconds(120))
+                async let connectAnswer = layover.exchange(Self.connect, within: .seconds(120))
                 let pending = try await Self.waitUntilParked(4, in: layover, place.wordInOutage)
                 try await Self.expectOneIncidentOfTheNetwork(layover, waiting: 4)
                 try await scene.comeBack(side)
@@ -72,7 +72,7 @@ extension EndToEnd {
             try await NamedOrigin.run(place, RunningLayover.quickRetries) { scene in
                 await scene.nameServer.kill()
                 let good = try Self.startGoodClients(of: scene)
-                async let answer = scene.layover.exchange(Self.get, within: .seconds(40))
+                async let answer = scene.layover.exchange(Self.get, within: .seconds(120))
                 let pending = try await Self.waitUntilParked(3, in: scene.layover, "no resolver answered")
                 try await scene.restartNameServer()
                 try await Self.expectDelivery(to: good)
@@ -95,7 +95,7 @@ extension EndToEnd {
         private static func waitUntilParked(
             _ count: Int, in layover: RunningLayover, _ word: String
         ) async throws -> PendingListing {
-            let pending = try await layover.waitForPending("\(count) requests wait: \(word)", within: .seconds(30)) {
+            let pending = try await layover.waitForPending("\(count) requests wait: \(word)", within: .seconds(60)) {
                 $0.data.count == count && $0.data.allSatisfy { $0.lastFailure?.message.contains(word) == true }
             }
             for failure in pending.data.compactMap(\.lastFailure) {
@@ -114,7 +114,7 @@ extension EndToEnd {
 
         private static func expectDelivery(to clients: [RunningProcess]) async throws {
             for client in clients {
-                let result = await client.result(within: .seconds(20))
+                let result = await client.result()
                 #expect(result.status == 0, "\(result)")
             }
         }

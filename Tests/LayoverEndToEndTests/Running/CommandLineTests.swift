@@ -104,7 +104,7 @@ extension EndToEnd {
             let given = try scene.layover.command("retry", id, "--wait").start()
             try await scene.layover.waitForPending { $0.data.first?.attempts == 2 }
             try await scene.layover.command("cancel", id).succeed()
-            let cancelled = await given.result(within: .seconds(20))
+            let cancelled = await given.result()
             #expect(cancelled.status == 3 && cancelled.output.contains("cancelled"), "\(cancelled)")
 
             let origin = try await scene.startOrigin()
@@ -114,7 +114,7 @@ extension EndToEnd {
             let waiting = try scene.layover.command("retry", "--all", "--wait").start()
             try await scene.layover.waitForPending { $0.data.first?.willGo == "modeEnds" }
             try await scene.layover.command("auto").succeed()
-            let delivered = await waiting.result(within: .seconds(20))
+            let delivered = await waiting.result()
             #expect(delivered.status == 0 && delivered.output.contains("delivered"), "\(delivered)")
             #expect(origin.records.isEmpty == false)
         }

@@ -16,7 +16,7 @@ extension EndToEnd {
 
             #expect(retry.status == 0, "\(retry)")
             for client in clients {
-                let result = await client.result(within: .seconds(20))
+                let result = await client.result()
                 #expect(result.status == 0, "\(result)")
             }
             #expect(origin.records.count == 6)
@@ -76,7 +76,7 @@ extension EndToEnd {
             #expect(origin.records.isEmpty)
 
             try await scene.layover.command("auto").succeed()
-            let result = await client.result(within: .seconds(20))
+            let result = await client.result()
             #expect(result.status == 0, "\(result)")
             #expect(origin.records.count == 1)
         }

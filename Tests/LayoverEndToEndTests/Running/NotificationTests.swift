@@ -156,7 +156,7 @@ extension EndToEnd {
             try await layover.waitForPending("the notification is under way") {
                 $0.data.contains { $0.method == "POST" && $0.state == "attempting" }
             }
-            try await layover.curl("--fail", "--max-time", "5", "http://127.0.0.1:\(origin.port)/echo").succeed()
+            try await layover.curl("--fail", "--max-time", "30", "http://127.0.0.1:\(origin.port)/echo").succeed()
             try await layover.command("cancel", "--all").succeed()
             _ = await waits.result()
         }

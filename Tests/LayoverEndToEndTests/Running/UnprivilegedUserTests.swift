@@ -23,9 +23,9 @@ extension EndToEnd {
             let layover = try await RunningLayover.start(in: folder, binary: binary, under: prefix)
             let origin = try await RunningOrigin.start(in: try TemporaryFolder())
             let url = "http://127.0.0.1:\(origin.port)/echo"
-            for _ in 1...3 { try await layover.curl("--fail", "--max-time", "10", url).succeed() }
-            try await layover.curl("--fail", "--max-time", "10", "--proxytunnel", url + "?tunnel").succeed()
-            let ticket = try await layover.curl("--fail", "--max-time", "10", "-H", "Prefer: respond-async, wait=0", url + "?ticket").succeed()
+            for _ in 1...3 { try await layover.curl("--fail", "--max-time", "30", url).succeed() }
+            try await layover.curl("--fail", "--max-time", "30", "--proxytunnel", url + "?tunnel").succeed()
+            let ticket = try await layover.curl("--fail", "--max-time", "30", "-H", "Prefer: respond-async, wait=0", url + "?ticket").succeed()
             #expect(ticket.output.contains(#""state""#))
             _ = try await origin.waitForRecord("the ticket is sent") { $0.target == "/echo?ticket" }
             #expect(await layover.stop().status == 0)
