@@ -69,7 +69,7 @@ struct Application {
         if source.command != nil {
             stop.listenToLauncher { await services.triggerGracefulShutdown() }
         } else {
-            stop.listen {
+            await stop.listen {
                 if let manager {
                     await manager.reloading { _ = await reloader.reload() }
                 } else {

@@ -37,12 +37,14 @@ final class StopSignal: Sendable {
         }
     }
 
-    /// Calls `stop` at the first signal or request; a second signal ends the process at once.
-    func listen(reload: @escaping @Sendable () async -> Void, _ stop: @escaping @Sendable () async -> Void) {
+    /// Calls `stop` at the first signal or request; a second signal ends the process at once. When this returns, signals have no other
+    /// effect any more.
+    func listen(reload: @escaping @Sendable () async -> Void, _ stop: @escaping @Sendable () async -> Void) async {
         onRequest(stop)
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
         Task.detached {
             var isStopping = false
-            for await signal in await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup) {
+            for await signal in signals {
                 if signal == .sighup {
                     await reload()
                     continue

@@ -80,11 +80,16 @@ struct NotifySocket: Sendable {
         address = bytes
     }
 
+    /// Longest wait for room in the queue of a service manager that is busy. Default: 1 s.
+    private static let sendMax = timeval(tv_sec: 1, tv_usec: 0)
+
     /// Sends lines of `NAME=value`. A service manager that is gone is no trouble of the proxy.
     func send(_ lines: [String]) {
         let socket = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { return }
         defer { close(socket) }
+        var sendMax = Self.sendMax
+        setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &sendMax, socklen_t(MemoryLayout<timeval>.size))
         var target = sockaddr_un()
         target.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &target.sun_path) { $0.copyBytes(from: address) }
@@ -92,7 +97,7 @@ struct NotifySocket: Sendable {
         let text = Array(lines.joined(separator: "\n").utf8)
         withUnsafePointer(to: &target) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                _ = sendto(socket, text, text.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT), $0, socklen_t(length))
+                _ = sendto(socket, text, text.count, Int32(MSG_NOSIGNAL), $0, socklen_t(length))
             }
         }
     }
