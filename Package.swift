@@ -18,11 +18,6 @@ let confined: [SwiftSetting] = strict + [
     .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))
 ]
 
-// The simulation makes millions of decisions, so the core is optimized in debug builds too. Its assertions stay.
-let optimized: [SwiftSetting] = strict + [
-    .unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))
-]
-
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
@@ -72,7 +67,7 @@ let package = Package(
         .target(name: "LayoverText", swiftSettings: strict),
         .target(name: "LayoverSystem", dependencies: ["CCrypt", "COpenSSL"], swiftSettings: strict),
         .target(name: "LayoverHTTP", dependencies: ["LayoverText", nioCore], swiftSettings: confined),
-        .target(name: "LayoverCore", dependencies: ["LayoverText", "Retry"], swiftSettings: optimized),
+        .target(name: "LayoverCore", dependencies: ["LayoverText", "Retry"], swiftSettings: strict),
         .target(
             name: "LayoverConfiguration",
             dependencies: ["LayoverCore", "LayoverSystem", "LayoverText", "Retry"],

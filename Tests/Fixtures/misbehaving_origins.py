@@ -176,8 +176,10 @@ def entry(admin, origin):
         client.request("GET", f"/v1/pending?state=delivered,failed,cancelled,expired&q={origin.port}", headers={"Host": "localhost"})
         found = json.loads(client.getresponse().read())["data"]
         client.close()
-        if found:
-            return {**found[0]["lastFailure"], "attempts": found[0]["attempts"]}
+        # The id of another entry may have the digits of the port.
+        for one in found:
+            if f":{origin.port}/" in one["url"]:
+                return {**one["lastFailure"], "attempts": one["attempts"]}
         time.sleep(0.05)
     return {"kind": "no entry"}
 

@@ -61,7 +61,8 @@ struct BackPressureTests {
             sent += 1
             next.signal()
             let expected = sent * piece.count
-            guard await !record.waitFor({ $0.body.count >= expected }).isTimedOut else { break }
+            let facts = await record.waitFor { $0.body.count >= expected || attempt.isReceivingPaused.load(ordering: .acquiring) }
+            if facts.isTimedOut { break }
         }
         let isPaused = attempt.isReceivingPaused.load(ordering: .acquiring)
         #expect(isPaused)
