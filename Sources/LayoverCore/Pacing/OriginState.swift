@@ -43,6 +43,8 @@ struct OriginState: Sendable {
     private(set) var pausedByStore = PendingHeap<Int, EntryPlace>()
     /// What statuses mean for those that retry them, by the name of the policy.
     private(set) var pacings: [String: StatusPacing] = [:]
+    /// Pauses that parent proxies asked for, by the requests that they concern.
+    private(set) var parentProxyPauses: [ProxiedPolicy: ParentProxyPause] = [:]
     private var lastPause = StatusPacing.PauseNumber.none
     private let windowMax: Int
     /// What the loops were told last.
@@ -58,7 +60,8 @@ struct OriginState: Sendable {
 
     /// Places in the fullest heap, those of entries that are gone included.
     var placeCount: Int {
-        pacings.values.reduce(max(waiting.count, eligible.count, bigEligible.count, pausedByStore.count)) { max($0, $1.putAsideCount) }
+        let putAside = pacings.values.map(\.putAsideCount) + parentProxyPauses.values.map(\.putAsideCount)
+        return putAside.reduce(max(waiting.count, eligible.count, bigEligible.count, pausedByStore.count)) { max($0, $1) }
     }
 
     /// How many big bodies may be under way at once: half of the window, and always one.
@@ -167,6 +170,7 @@ struct OriginState: Sendable {
         bigEligible.removeAll { !isCurrent($1) }
         pausedByStore.removeAll { !isCurrent($1) }
         for name in pacings.keys { pacings[name]?.dropStale(isCurrent: isCurrent) }
+        for key in parentProxyPauses.keys { parentProxyPauses[key]?.dropStale(isCurrent: isCurrent) }
     }
 
     // MARK: Statuses
@@ -180,29 +184,75 @@ struct OriginState: Sendable {
     }
 
     /// Whether a pause or the budget keeps an entry from its turn.
-    func putsAside(_ entry: Entry, now: Timestamp) -> Bool { pacings[entry.policy.name]?.putsAside(entry, now: now) ?? false }
-
-    /// Whether and until when a pause stops an entry.
-    func pause(of entry: Entry, now: Timestamp) -> StatusPacing.Pause? {
-        guard let pacing = pacings[entry.policy.name], pacing.isPaused(entry, now: now) else { return nil }
-        return pacing.pause
+    func putsAside(_ entry: Entry, now: Timestamp) -> Bool {
+        pacings[entry.policy.name]?.putsAside(entry, now: now) == true || parentProxyPause(of: entry)?.isPaused(entry, now: now) == true
     }
 
-    mutating func putAside(_ place: EntryPlace, of entry: Entry) {
+    /// The pause of the parent proxy through which an entry goes. Nil: there is none.
+    private func parentProxyPause(of entry: Entry) -> ParentProxyPause? {
+        guard !parentProxyPauses.isEmpty, let key = ProxiedPolicy(of: entry) else { return nil }
+        return parentProxyPauses[key]
+    }
+
+    /// Until when a pause stops an entry. Nil: none does.
+    func pauseEnd(of entry: Entry, now: Timestamp) -> Timestamp? {
+        let pacing = pacings[entry.policy.name].flatMap { $0.isPaused(entry, now: now) ? $0.pause?.end : nil }
+        let above = parentProxyPause(of: entry).flatMap { $0.isPaused(entry, now: now) ? $0.end : nil }
+        return [pacing, above].compactMap(\.self).max()
+    }
+
+    /// The end of the pauses that concern requests like this one. Nil: there are none.
+    func lastPauseEnd(of entry: Entry) -> Timestamp? {
+        [pacings[entry.policy.name]?.pause?.end, parentProxyPause(of: entry)?.end].compactMap(\.self).max()
+    }
+
+    mutating func putAside(_ place: EntryPlace, of entry: Entry, now: Timestamp) {
         let order = DispatchOrder(of: entry, isAskedFor: entry.isAttemptAskedFor)
-        changePacing(of: entry.policy.name) { $0.putAside(place, of: entry, order: order) }
+        // What its own pacing lets go is stopped by its parent proxy.
+        if pacings[entry.policy.name]?.putsAside(entry, now: now) != true, let key = ProxiedPolicy(of: entry) {
+            parentProxyPauses[key]?.putAside(place, order: order)
+        } else {
+            changePacing(of: entry.policy.name) { $0.putAside(place, of: entry, order: order) }
+        }
     }
 
     /// Takes out what was put aside and may go now.
     mutating func takePutAside(now: Timestamp, current: (EntryPlace) -> Entry?) -> [EntryPlace] {
-        pacings.keys.sorted().flatMap { name in changePacing(of: name) { $0.takePutAside(now: now, current: current) } }
+        var places = pacings.keys.sorted().flatMap { name in changePacing(of: name) { $0.takePutAside(now: now, current: current) } }
+        for place in endParentProxyPauses(now: now) where current(place) != nil { places.append(place) }
+        return places
     }
 
-    /// The policies whose requests a pause holds up.
-    var pausedPolicies: Set<String> { Set(pacings.filter { $0.value.pause != nil }.keys) }
+    /// Forgets the pauses of parent proxies that are over.
+    ///
+    /// - Returns: What they stopped.
+    private mutating func endParentProxyPauses(now: Timestamp) -> [EntryPlace] {
+        let ended = parentProxyPauses.filter { $0.value.end <= now }
+        var places: [EntryPlace] = []
+        for key in ended.keys.sorted(by: ProxiedPolicy.isBefore) {
+            if var pause = parentProxyPauses.removeValue(forKey: key) { places += pause.takePutAside() }
+        }
+        return places
+    }
+
+    /// Whether statuses or pauses may keep entries from their turn.
+    var withholds: Bool { !pacings.isEmpty || !parentProxyPauses.isEmpty }
+
+    /// The notice about the requests that a pause holds up. Nil: there is no pause.
+    var pauseNotice: OriginNotice? {
+        let policies = Set(pacings.filter { $0.value.pause != nil }.keys)
+        guard !policies.isEmpty || !parentProxyPauses.isEmpty else { return nil }
+        return .paused(policies, through: Set(parentProxyPauses.keys))
+    }
 
     /// The origin asks the requests of a policy to stay away until a time.
-    mutating func pause(_ policy: Policy, until end: Timestamp, now: Timestamp) {
+    ///
+    /// - Parameter gate: That of the parent proxy, if it was that one that asked.
+    mutating func pause(_ policy: Policy, through gate: Origin?, until end: Timestamp, now: Timestamp) {
+        if let gate {
+            let key = ProxiedPolicy(policy: policy.name, gate: gate)
+            return parentProxyPauses[key, default: ParentProxyPause(until: end)].extend(to: end)
+        }
         let number = lastPause.next
         lastPause = number
         changePacing(of: policy.name) { $0.pause(until: end, number: number, now: now) }
@@ -254,11 +304,12 @@ struct Origins: Sendable {
     func isShut(_ origin: Origin) -> Bool { states[origin]?.gate.isShut ?? false }
     /// When the next canary may go by itself; nil while the gate is open.
     func canaryAt(_ origin: Origin) -> Timestamp? { states[origin]?.gate.canaryAt }
-    /// Whether and until when a pause stops an entry.
-    func pause(of entry: Entry, now: Timestamp) -> StatusPacing.Pause? { states[entry.origin]?.pause(of: entry, now: now) }
+    /// Until when a pause stops an entry. Nil: none does.
+    func pauseEnd(of entry: Entry, now: Timestamp) -> Timestamp? { states[entry.origin]?.pauseEnd(of: entry, now: now) }
     /// Whether a pause ends at this time.
     func pauseEnds(_ origin: Origin, at time: Timestamp) -> Bool {
-        states[origin]?.pacings.values.contains { $0.pause?.end == time } ?? false
+        guard let state = states[origin] else { return false }
+        return state.pacings.values.contains { $0.pause?.end == time } || state.parentProxyPauses.values.contains { $0.end == time }
     }
     var shut: [Origin] { states.filter { $0.value.gate.isShut }.map(\.key) }
     var inOrder: [Origin] { states.keys.sorted(by: Origin.isBefore) }
@@ -284,12 +335,11 @@ struct Origins: Sendable {
         noteAwaited(origin)
         guard let state = states[origin] else { return nil }
         let isWorthRemembering = state.entryCount > 0 || states.count <= rememberedCountMax
-        let paused = isWorthRemembering ? state.pausedPolicies : []
         let notice: OriginNotice =
             if state.gate.isShut, isWorthRemembering {
                 .shut
-            } else if !paused.isEmpty {
-                .paused(paused)
+            } else if isWorthRemembering, let paused = state.pauseNotice {
+                paused
             } else {
                 state.entryCount > 0 ? .watched : .forgotten
             }

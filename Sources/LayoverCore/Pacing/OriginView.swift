@@ -29,7 +29,7 @@ package struct OriginView: Sendable, Hashable {
     package let failureCount: Int
     /// When the next attempt may try whether it is back; nil while the gate is not shut.
     package let canaryAt: Timestamp?
-    /// By the name of the policy.
+    /// By the name of the policy, those that parent proxies asked for included.
     package let pauses: [Pause]
 
     init(_ origin: Origin, _ state: OriginState) {
@@ -41,7 +41,8 @@ package struct OriginView: Sendable, Hashable {
         backlog = state.entryCount
         failureCount = state.gate.failureCount
         canaryAt = state.gate.isShut ? state.gate.canaryAt : nil
-        pauses = state.pacings.compactMap { name, pacing in pacing.pause.map { Pause(policy: name, until: $0.end) } }
-            .sorted { $0.policy < $1.policy }
+        let own = state.pacings.compactMap { name, pacing in pacing.pause.map { Pause(policy: name, until: $0.end) } }
+        let throughParentProxies = state.parentProxyPauses.map { Pause(policy: $0.key.policy, until: $0.value.end) }
+        pauses = (own + throughParentProxies).sorted { ($0.policy, $0.until) < ($1.policy, $1.until) }
     }
 }

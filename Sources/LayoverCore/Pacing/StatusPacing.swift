@@ -196,3 +196,30 @@ struct StatusPacing: Sendable {
 
     mutating func operationStarted() { budget?.operationStarted() }
 }
+
+/// A time for which a parent proxy asked for an origin to be left alone (`Retry-After` of its response to CONNECT).
+///
+/// It concerns only requests of one policy that go through that parent proxy. The same failure has shut the gate of the origin, so one
+/// canary goes after the end of the pause, and a growing window after the canary.
+struct ParentProxyPause: Sendable {
+    /// Until when no such request goes, unless a person asked for the attempt.
+    private(set) var end: Timestamp
+    /// Entries whose turn has come and which the pause stops.
+    private var paused = PendingHeap<OriginState.DispatchOrder, EntryPlace>()
+
+    init(until end: Timestamp) { self.end = end }
+
+    var putAsideCount: Int { paused.count }
+
+    mutating func extend(to end: Timestamp) { self.end = max(self.end, end) }
+
+    /// Whether the pause stops an entry that it concerns.
+    func isPaused(_ entry: Entry, now: Timestamp) -> Bool { now < end && !entry.isAttemptAskedFor && entry.canWait(until: end) }
+
+    mutating func putAside(_ place: EntryPlace, order: OriginState.DispatchOrder) { paused.push(place, key: order) }
+
+    /// Takes out all entries, in their order.
+    mutating func takePutAside() -> [EntryPlace] { paused.popAll() }
+
+    mutating func dropStale(isCurrent: (EntryPlace) -> Bool) { paused.removeAll { !isCurrent($1) } }
+}

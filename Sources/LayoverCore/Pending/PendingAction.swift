@@ -55,8 +55,9 @@ package enum OriginNotice: Sendable, Hashable {
     case shut
     /// Attempt, and tell what comes of it: entries are waiting.
     case watched
-    /// As `watched`, but for the requests of these policies, which are parked without an attempt: the origin asked for a pause.
-    case paused(Set<String>)
+    /// As `watched`, but for the requests of these policies, which are parked without an attempt: the origin asked for a pause. `through`:
+    /// a parent proxy asked for it, and it concerns only requests through that parent proxy.
+    case paused(Set<String>, through: Set<ProxiedPolicy> = [])
     /// All is well.
     case forgotten
 
@@ -64,10 +65,35 @@ package enum OriginNotice: Sendable, Hashable {
     package func parks(_ policy: Policy, isInLane: Bool) -> Bool {
         switch self {
         case .shut: true
-        case .paused(let policies): isInLane || policies.contains(policy.name)
+        case .paused(let policies, _): isInLane || policies.contains(policy.name)
         case .watched: isInLane
         case .forgotten: false
         }
+    }
+
+    /// The notice for requests through a parent proxy. Nil: they go through none.
+    package func forRequests(through gate: Origin?) -> OriginNotice {
+        guard case .paused(let policies, let proxied) = self, !proxied.isEmpty else { return self }
+        return .paused(policies.union(proxied.filter { $0.gate == gate }.map(\.policy)))
+    }
+}
+
+/// The requests of a policy that go through a parent proxy.
+package struct ProxiedPolicy: Sendable, Hashable {
+    package let policy: String
+    /// That of the parent proxy.
+    package let gate: Origin
+}
+
+extension ProxiedPolicy {
+    /// Nil: the entry goes through no parent proxy.
+    init?(of entry: Entry) {
+        guard let gate = entry.parentProxyGate else { return nil }
+        self.init(policy: entry.policy.name, gate: gate)
+    }
+
+    static func isBefore(_ one: Self, _ other: Self) -> Bool {
+        one.policy == other.policy ? Origin.isBefore(one.gate, other.gate) : one.policy < other.policy
     }
 }
 

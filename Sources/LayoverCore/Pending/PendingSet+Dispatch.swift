@@ -252,12 +252,12 @@ extension PendingSet {
 
     /// Lets go on what a pause or the budget put aside, as far as there is room.
     private mutating func releaseWithheld(to origin: Origin, now: Timestamp) {
-        guard !origins[origin].pacings.isEmpty else { return }
-        let pausedBefore = origins[origin].pausedPolicies
+        guard origins[origin].withholds else { return }
+        let pausedBefore = origins[origin].pauseNotice
         for place in origins[origin].takePutAside(now: now, current: { entries.isCurrent($0) ? entries[$0.id] : nil }) {
             makeEligibleAgain(place.id, by: entries[place.id]?.eligibleBy ?? .reachability)
         }
-        if origins[origin].pausedPolicies != pausedBefore { toAnnounce.insert(origin) }
+        if origins[origin].pauseNotice != pausedBefore { toAnnounce.insert(origin) }
     }
 
     /// Whether an entry is still there and nothing keeps it back. What must not meet a captive portal, and a ticket while
@@ -277,7 +277,7 @@ extension PendingSet {
         } else if pauses.isPausedByStore(entry), !probesStore {
             origins[entry.origin].addPausedByStore(place, order: pauses.nextPausedOrder())
         } else if origins[entry.origin].putsAside(entry, now: now) {
-            origins[entry.origin].putAside(place, of: entry)
+            origins[entry.origin].putAside(place, of: entry, now: now)
         } else if let gate = entry.parentProxyGate, !parentProxyAdmits(gate, now: now) {
             putAside(place, of: entry, behind: gate)
         } else {

@@ -69,7 +69,7 @@ extension PendingSet {
         let isFree = entry.eligibleBy != nil || isShut && entry.isWokenByOrigin
         let mayGoAt = max(isFree ? now : entry.dueAt, pauseEnd)
         if isShut { return (isNetworkAway ? .network : .origin, max(mayGoAt, gate.flatMap { origins.canaryAt($0) } ?? now)) }
-        let end = origins.pause(of: entry, now: now)?.end ?? now
+        let end = origins.pauseEnd(of: entry, now: now) ?? now
         if end > now, mayGoAt <= end { return (.pause, end) }
         // After the end of a pause, and in want of the budget, it waits for others.
         if entry.eligibleBy != nil, origins[entry.origin].putsAside(entry, now: now) { return (.pause, nil) }
@@ -84,7 +84,7 @@ extension PendingSet {
         // Before the lane: offline, the requests before it do not go either.
         if mode == .offline { return .modeEnds }
         guard let blocker = blocker(of: entry) else {
-            return origins.pause(of: entry, now: now) == nil ? .windowOpens : .pauseEnds
+            return origins.pauseEnd(of: entry, now: now) == nil ? .windowOpens : .pauseEnds
         }
         if blocker == .parent { return nil }
         // What no other request blocks is being written to disk.
@@ -110,8 +110,7 @@ extension PendingSet {
     package func retryAfter(for entry: Entry, now: Timestamp) -> Duration? {
         if let gate = entry.parentProxyGate, let at = origins.canaryAt(gate) { return max(.seconds(1), at - now) }
         guard let state = origins.states[entry.origin] else { return nil }
-        let pauseEnd = state.pacings[entry.policy.name]?.pause?.end
-        guard let at = state.gate.isShut ? state.gate.canaryAt : pauseEnd else { return nil }
+        guard let at = state.gate.isShut ? state.gate.canaryAt : state.lastPauseEnd(of: entry) else { return nil }
         return max(.seconds(1), at - now)
     }
 

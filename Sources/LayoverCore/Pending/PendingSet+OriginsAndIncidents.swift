@@ -55,10 +55,12 @@ extension PendingSet {
     }
 
     /// An origin wants to be left alone by the requests of a policy.
-    mutating func pause(_ origin: Origin, for policy: Policy, _ wait: Duration, now: Timestamp) {
+    ///
+    /// - Parameter gate: That of the parent proxy, if it was that one that asked: then it concerns only requests through it.
+    mutating func pause(_ origin: Origin, for policy: Policy, through gate: Origin? = nil, _ wait: Duration, now: Timestamp) {
         guard policy.pausesOrigins, wait > .zero, wait <= policy.retryAfterMax else { return }
         let end = now + wait
-        origins[origin].pause(policy, until: end, now: now)
+        origins[origin].pause(policy, through: gate, until: end, now: now)
         timers.add(.pause(origin), at: end)
         originChanged(origin)
     }

@@ -15,6 +15,8 @@ struct NewRoute {
         set.origins[entry.origin].joined(policy.policy)
         set.limitCanaryDelay(of: entry.origin, now: now)
         takeParentProxy(of: entry, &set)
+        let isFreed = leavesWaitOfParentProxy(entry)
+        if isFreed { set.entries[id]?.dueAt = now }
         set.change(id) { $0.reroute(route, policy, automaticLeft: automaticLeft) }
         if case .attempting(var attempt) = entry.fullState {
             attempt.isRerouted = true
@@ -33,7 +35,7 @@ struct NewRoute {
             // The pauses and the budget of another policy do not keep it.
             if let trigger = entry.eligibleBy {
                 set.makeEligibleAgain(id, by: trigger)
-            } else if leavesUnreachableParentProxy(entry, set) {
+            } else if isFreed || leavesUnreachableParentProxy(entry, set) {
                 set.makeEligible(id, by: .reachability)
             } else if parentProxyGate != entry.parentProxyGate || changed.isWokenByOrigin != entry.isWokenByOrigin {
                 set.place(id, now: now)
@@ -53,6 +55,13 @@ struct NewRoute {
     private func leavesUnreachableParentProxy(_ entry: Entry, _ set: PendingSet) -> Bool {
         entry.parentProxyGate != parentProxyGate && entry.lastFailure?.kind == .parentProxyUnreachable
             && set.entries[entry.id]?.isWokenByOrigin == true
+    }
+
+    /// Whether it waits until the time that a parent proxy asked for, and does not go through that one any more.
+    private func leavesWaitOfParentProxy(_ entry: Entry) -> Bool {
+        guard entry.parentProxyGate != parentProxyGate, let wait = entry.lastFailure?.retryAfter, let failedAt = entry.lastFailureAt
+        else { return false }
+        return entry.dueAt == failedAt + wait
     }
 
     /// What is under way counts where it is from now on.

@@ -85,7 +85,7 @@ struct NetworkView {
 
     /// The same, with what is known of the parent proxy.
     func notice(for request: UpstreamRequest) -> OriginNotice? {
-        let own = notice(for: request.origin)
+        let own = notice(for: request.origin)?.forRequests(through: request.parentProxy?.gate)
         guard own != .shut, !notices.isEmpty, let gate = request.parentProxy?.gate, let above = notices[gate] else { return own }
         return above == .shut ? above : own ?? above
     }

@@ -7,9 +7,16 @@ import Testing
 /// The gate of a parent proxy, above those of the origins behind it.
 @Suite struct ParentProxyGateTests {
     private static let gate = ParentProxy(scheme: .http, host: "proxy.example", port: 3128).gate
+    private static let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).gate
     private static let origins = (1...6).map { Origin(scheme: .https, host: "\($0).example") }
     private static let away = Failure(
         phase: .connecting, kind: .parentProxyUnreachable, evidence: .neverSent, message: "The parent proxy cannot be reached.")
+    /// The parent proxy asks for five minutes.
+    private static var busy: Failure {
+        var failure = Failure(phase: .connecting, kind: .destinationUnavailable, evidence: .neverSent, message: "503 to CONNECT")
+        failure.retryAfter = .seconds(300)
+        return failure
+    }
 
     private struct Bench {
         var pending = PendingBench()
@@ -21,17 +28,20 @@ import Testing
             var new = NewEntry(
                 id: id, method: "POST", url: "\(origin)/", origin: origin, policy: .fixture(), client: .init(address: "127.0.0.1"),
                 createdAt: pending.now, attemptCount: failure == nil ? 0 : 1, automaticLeft: nil, isExposed: false, failure: failure,
-                parking: .init(delay: .seconds(1), shutsGate: failure?.shutsGate ?? false, rule: failure == nil ? .gate : .retryOn))
+                parking: Self.parking(failure))
             (new.parentProxyGate, new.attemptParentProxyGate) = (parentProxyGate, attemptParentProxyGate ?? parentProxyGate)
             return (id, Self.started(pending.set.handle(ParkRequested(new), now: pending.now, using: &pending.generator)))
         }
 
         mutating func fail(_ id: EntryID, _ failure: Failure) -> [EntryID] {
-            let parking = Verdict.Parking(delay: .seconds(1), shutsGate: failure.shutsGate, rule: .retryOn)
-            return Self.started(
-                pending.set.handle(
-                    AttemptFailed(id, failure, parking, AttemptTally(pending.set.counts(id, all: 2))), now: pending.now,
-                    using: &pending.generator))
+            let fact = AttemptFailed(id, failure, Self.parking(failure), AttemptTally(pending.set.counts(id, all: 2)))
+            return Self.started(pending.set.handle(fact, now: pending.now, using: &pending.generator))
+        }
+
+        private static func parking(_ failure: Failure?) -> Verdict.Parking {
+            .init(
+                delay: failure?.retryAfter ?? .seconds(1), shutsGate: failure?.shutsGate ?? false, rule: failure == nil ? .gate : .retryOn,
+                retryAfter: failure?.retryAfter)
         }
 
         mutating func deliver(_ id: EntryID) -> [EntryID] {
@@ -196,6 +206,61 @@ import Testing
         #expect(new.started == [new.id])
         #expect(bench.pending.set.shutOrigins == [])
     }
+
+    // MARK: Pauses
+
+    @Test func pauseThatAParentProxyAsksForConcernsRequestsThroughItOnly() {
+        var bench = Bench()
+        _ = bench.park(Self.origins[0], Self.busy)
+        #expect(bench.park(Self.origins[0], nil).started == [])
+        let elsewhere = bench.park(Self.origins[0], nil, parentProxyGate: Self.other)
+        #expect(elsewhere.started == [elsewhere.id])
+        #expect(bench.deliver(elsewhere.id) == [], "the gate is open, and the pause goes on")
+        let direct = bench.park(Self.origins[0], nil, parentProxyGate: nil)
+        #expect(direct.started == [direct.id])
+        #expect(bench.deliver(direct.id) == [])
+        #expect(bench.advance(.seconds(299)) == [])
+        #expect(bench.advance(.seconds(1)).count == 2)
+    }
+
+    /// One request has failed at the old parent proxy, and the pause keeps another one from its turn.
+    @Test(arguments: [other, nil]) func reloadToAnotherWayEndsTheWaitThatTheOldParentProxyAskedFor(next: Origin?) {
+        var bench = Bench()
+        let failed = bench.park(Self.origins[0], Self.busy).id
+        let paused = bench.park(Self.origins[0], nil).id
+        #expect(bench.advance(.seconds(60)) == [], "the canary is due")
+        #expect(bench.reroute(failed, to: next) == [failed])
+        #expect(bench.reroute(paused, to: next) == [])
+        #expect(bench.deliver(failed) == [paused])
+    }
+
+    @Test func waitThatAReplacedParentProxyAsksForDuringTheReloadIsNotObeyed() {
+        var bench = Bench()
+        let first = bench.park(Self.origins[0], nil)
+        #expect(first.started == [first.id])
+        #expect(bench.reroute(first.id, to: Self.other) == [])
+        #expect(bench.fail(first.id, Self.busy) == [], "the canary is not due")
+        #expect(bench.advance(.seconds(60)) == [first.id])
+    }
+
+    @Test func reloadBackToTheParentProxyKeepsItsPause() {
+        var bench = Bench()
+        let failed = bench.park(Self.origins[0], Self.busy).id
+        _ = bench.reroute(failed, to: Self.other)
+        _ = bench.reroute(failed, to: Self.gate)
+        #expect(bench.advance(.seconds(299)) == [])
+        #expect(bench.advance(.seconds(1)) == [failed])
+    }
+
+    @Test func loopsParkOnlyRequestsThroughTheParentProxyThatAskedForThePause() {
+        let notice = OriginNotice.paused(["all"], through: [ProxiedPolicy(policy: "some", gate: Self.gate)])
+        #expect(notice.forRequests(through: Self.gate) == .paused(["all", "some"]))
+        #expect(notice.forRequests(through: Self.other) == .paused(["all"]))
+        #expect(notice.forRequests(through: nil) == .paused(["all"]))
+        #expect(OriginNotice.shut.forRequests(through: Self.gate) == .shut)
+    }
+
+    // MARK: Reloads to a parent proxy that is away
 
     @Test func reloadWithAnotherParentProxyThatIsAwayKeepsWhatWaitsInItsOutage() {
         var bench = Bench()

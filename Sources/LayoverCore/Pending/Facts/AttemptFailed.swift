@@ -35,13 +35,24 @@ struct FailureEffects {
             from: failure, of: (entry.policy, entry.origin, gate), shutsGate: parking.shutsGate, isPaused: isPaused(entry),
             isFromCanary: false, now: now, using: &generator)
         placeAfterFailure(entry.id, by: parking, in: &set)
-        if leavesParentProxy(gate, for: entry.parentProxyGate) { set.makeEligible(entry.id, by: .reachability) }
+        guard leavesWait(of: gate, for: entry.parentProxyGate) else { return }
+        set.entries[entry.id]?.dueAt = now
+        set.makeEligible(entry.id, by: .reachability)
     }
 
     /// Whether the attempt could not reach a parent proxy that the request does not need any more: a reload has named another way.
     func leavesParentProxy(_ gate: Origin?, for next: Origin?) -> Bool {
-        failure.kind == .parentProxyUnreachable && gate != next && parking.rule != .aborted && parking.asks == nil
+        failure.kind == .parentProxyUnreachable && leaves(gate, for: next)
     }
+
+    /// Whether a parent proxy that the request does not need any more is the reason for the wait: the attempt could not reach it, or it
+    /// asked for the wait.
+    private func leavesWait(of gate: Origin?, for next: Origin?) -> Bool {
+        let isAskedFor = failure.retryAfter != nil && parking.retryAfter != nil
+        return (failure.kind == .parentProxyUnreachable || isAskedFor) && leaves(gate, for: next)
+    }
+
+    private func leaves(_ gate: Origin?, for next: Origin?) -> Bool { gate != next && parking.rule != .aborted && parking.asks == nil }
 
     /// The attempt of an entry of the set.
     func apply(
@@ -67,7 +78,9 @@ struct FailureEffects {
         let blame = blame(for: attempt, of: entry, parking)
         if blame.tellsOfTheWay {
             // A response that is retried has paused its origin already.
-            if failure.evidence == .neverSent { set.pause(entry.origin, for: entry.policy, parking.retryAfter ?? .zero, now: now) }
+            if failure.evidence == .neverSent {
+                set.pause(entry.origin, for: entry.policy, through: attempt.parentProxyGate, parking.retryAfter ?? .zero, now: now)
+            }
             set.learn(
                 from: failure, of: (entry.policy, entry.origin, attempt.parentProxyGate), shutsGate: parking.shutsGate,
                 isPaused: isPaused(entry), isFromCanary: attempt.isCanary, now: now, using: &generator)
@@ -101,7 +114,7 @@ struct FailureEffects {
     private enum Blame {
         /// The origin, or the way to it.
         case way
-        /// A parent proxy that the request does not need any more.
+        /// A parent proxy that the request does not need any more, or the wait that it asked for.
         case replacedParentProxy
         /// A change of the network, or of the mode, for which we abandoned an attempt that had sent nothing.
         case networkChange
@@ -130,7 +143,7 @@ struct FailureEffects {
     private func blame(for attempt: Entry.Attempt, of entry: Entry, _ parking: Verdict.Parking) -> Blame {
         if parking.rule == .aborted { return .person }
         if attempt.isAbandoned, failure.evidence == .neverSent { return .networkChange }
-        if leavesParentProxy(attempt.parentProxyGate, for: entry.parentProxyGate) { return .replacedParentProxy }
+        if leavesWait(of: attempt.parentProxyGate, for: entry.parentProxyGate) { return .replacedParentProxy }
         return parking.rule == .store && failure.evidence == .neverSent ? .store : .way
     }
 
@@ -208,6 +221,8 @@ struct FailureEffects {
 /// A response whose status the policy retries.
 struct RetriedStatus {
     let parking: Verdict.Parking
+    /// That of the parent proxy, if it was that one that asked for a wait. Nil: the origin did.
+    var parentProxyGate: Origin?
     let now: Timestamp
 
     /// What it means for its origin, and for the entry that got it: a pause where the origin said when to come back, else a retry that
@@ -216,7 +231,7 @@ struct RetriedStatus {
     /// - Returns: Why it must not be retried; nil if it may.
     func apply(to entry: inout Entry, _ set: inout PendingSet) -> Verdict.DeliverReason? {
         let wait = parking.retryAfter ?? .zero
-        set.pause(entry.origin, for: entry.policy, wait, now: now)
+        set.pause(entry.origin, for: entry.policy, through: parentProxyGate, wait, now: now)
         // Held back it goes only when a person says so, and that is free.
         guard parking.rule == .status, !entry.isHeldBack else { return nil }
         // Its client would be gone when the origin wants to be asked.

@@ -14,7 +14,8 @@ package struct ParkRequested: JoiningFact {
         if new.failure?.evidence == .answered, set.isRiskySinceReload(entry, new, now: now) {
             return set.actions.append(.deliverResponse(new.id, .notRepeatable))
         }
-        if let reason = RetriedStatus(parking: new.parking, now: now).apply(to: &entry, &set) {
+        let asker = new.failure?.evidence == .neverSent ? new.attemptParentProxyGate : nil
+        if let reason = RetriedStatus(parking: new.parking, parentProxyGate: asker, now: now).apply(to: &entry, &set) {
             return set.actions.append(.deliverResponse(new.id, reason))
         }
         set.join(entry, after: new.failure, now: now)
