@@ -10,7 +10,7 @@ from collections import Counter
 from house.shrinking import compared, lines_of
 
 SHORT_LINES = 40
-SHORT_FILES = 12
+SHORT_FILES = 11
 FILES_MAX = 15
 
 # Folders with more files than that.

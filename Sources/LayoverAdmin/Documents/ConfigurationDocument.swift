@@ -33,12 +33,14 @@ package struct ReloadDocument: Codable, Sendable {
     package var needsRestart: [String]
     /// Why nothing was changed; empty when all went well.
     package var errors: [String]
+    /// At most how many requests have yet to find their routes in the new configuration. Absent: none.
+    package var entriesLeft: Int?
 }
 
 extension ReloadDocument {
     init(_ report: ReloadReport, wall: WallTime) {
         self.init(
             at: wall.text(of: report.at), applied: report.appliedKeys, needsRestart: report.restartKeys,
-            errors: report.errors)
+            errors: report.errors, entriesLeft: report.entriesLeft > 0 ? report.entriesLeft : nil)
     }
 }

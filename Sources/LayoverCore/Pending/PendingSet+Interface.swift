@@ -289,7 +289,7 @@ extension PendingSet {
     ///
     /// - Parameters:
     ///   - table: `RouteTable.number` of the new configuration.
-    ///   - first: Entries that have their turn before the others. To find them here would take a look at each of very many.
+    ///   - first: Entries that have their turn before the others, each once. To find them here would take a look at each of very many.
     ///   - find: Finds the route of an entry, and its parent proxy, in the new configuration. It must depend on nothing else.
     package mutating func reloaded(as table: Int, first: [EntryID] = [], _ find: @escaping @Sendable (Entry) -> FoundRoute) {
         // One byte keeps an entry small. An entry that missed 255 reloads in a row, each cut off by the next, would count as rerouted.
@@ -298,6 +298,10 @@ extension PendingSet {
     }
 
     package var isRerouting: Bool { rerouting?.isOver == false }
+    /// Whether entries that have their turn before the others have not had it yet.
+    package var isReroutingFirst: Bool { rerouting?.isAtFirst == true }
+    /// At most how many entries have yet to find their routes after the newest reload.
+    package var rerouteCount: Int { rerouting?.leftCount ?? 0 }
 
     package mutating func rerouteSome(_ count: Int, now: Timestamp) -> [PendingAction] {
         for id in rerouting?.takePortion(count) ?? [] { rerouteIfStale(id, now: now) }

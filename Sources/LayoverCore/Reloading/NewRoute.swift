@@ -90,8 +90,12 @@ struct Rerouting: Sendable {
     /// `RouteTable.number` of the configuration.
     let table: Int
     private let find: @Sendable (Entry) -> FoundRoute
-    /// Entries that have their turn before the others, and are among these too.
+    /// Entries that have their turn before the others.
     private var first: ArraySlice<EntryID>
+    /// The same at the beginning: they have no second turn.
+    private var early: Set<EntryID>
+    /// How many of them are still among `ids`, behind `next`.
+    private var earlyAheadCount: Int
     /// The entries that were there when the reload began, in the order of their arrival. Empty once all have had their turn.
     private var ids: [ArrivalOrder.Item]
     private var next = 0
@@ -103,19 +107,28 @@ struct Rerouting: Sendable {
         self.number = number
         self.table = table
         self.first = first[...]
+        let early = Set(first)
+        self.early = early
+        earlyAheadCount = early.count
         self.ids = ids
         self.find = find
     }
 
-    var isOver: Bool { first.isEmpty && next == ids.count }
+    /// How many have yet to have their turn. Some of them may have ended since.
+    var leftCount: Int { first.count + ids.count - next - earlyAheadCount }
+    var isOver: Bool { leftCount == 0 }
+    /// Whether those that have their turn before the others have not all had it.
+    var isAtFirst: Bool { !first.isEmpty }
 
     mutating func takePortion(_ count: Int) -> [EntryID] {
         var portion = Array(first.prefix(count))
         first = first.dropFirst(count)
-        let others = ids[next..<min(next + count - portion.count, ids.count)]
-        portion += others.map(\.id)
-        next = others.endIndex
-        if isOver { (first, ids, next) = ([], [], 0) }
+        while portion.count < count, next < ids.count {
+            let id = ids[next].id
+            next += 1
+            if early.contains(id) { earlyAheadCount -= 1 } else { portion.append(id) }
+        }
+        if isOver { (first, early, earlyAheadCount, ids, next) = ([], [], 0, [], 0) }
         return portion
     }
 

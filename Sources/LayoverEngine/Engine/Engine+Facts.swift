@@ -163,11 +163,14 @@ extension Engine {
     // MARK: Views
 
     package func status() -> EngineStatus {
-        EngineStatus(
+        var lastReload = reporter.lastReload
+        // The report has the number of then.
+        if let left = lastReload?.entriesLeft { lastReload?.entriesLeft = min(left, pending.rerouteCount) }
+        return EngineStatus(
             uptime: clock.now() - startedAt, reachability: network.reachability.view, counts: pending.counts,
             heldCount: pending.heldCount, unattendedCount: pending.unattendedCount, limits: pending.limits, totals: reporter.totals,
             shutOrigins: pending.shutOrigins, incidentCount: pending.incidentCount, rehearsalCount: currentRehearsals().count,
-            oldestUndecidedAge: pending.undecidedSince.map { clock.now() - $0 }, lastReload: reporter.lastReload)
+            oldestUndecidedAge: pending.undecidedSince.map { clock.now() - $0 }, lastReload: lastReload)
     }
 
     /// Nil where there is no store, and so no tickets.

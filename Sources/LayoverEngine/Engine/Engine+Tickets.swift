@@ -330,12 +330,19 @@ extension Engine {
 
     private func rerouteSome() {
         run { now in perform(pending.rerouteSome(reroutePortion, now: now)) }
-        // One chain of portions is enough, whatever reload it is for.
-        guard pending.isRerouting, !isNextPortionDue else { return }
-        isNextPortionDue = true
+        guard pending.isRerouting else {
+            reporter.rerouted()
+            return rerouting.ended()
+        }
+        // Clients wait for most of those that come first. Few of them are tickets, so they need not wait for the store.
+        if pending.isReroutingFirst {
+            return eventLoop.execute { [weak self] in self?.assumeIsolated { $0.rerouteSome() } }
+        }
+        guard !rerouting.isNextPortionDue else { return }
+        rerouting.isNextPortionDue = true
         let next: @Sendable () -> Void = { [weak self] in
             self?.assumeIsolated {
-                $0.isNextPortionDue = false
+                $0.rerouting.isNextPortionDue = false
                 $0.rerouteSome()
             }
         }
@@ -343,6 +350,20 @@ extension Engine {
         // all tickets a new ticket would wait for seconds.
         guard let store else { return eventLoop.execute(next) }
         store.commit([]) { [eventLoop] _ in eventLoop.execute(next) }
+    }
+
+    /// Waits after a reload until each entry has found its route, but no longer than a limit. Other facts are worked on in the meantime.
+    ///
+    /// - Returns: At most how many entries have yet to find their routes.
+    package func untilRerouted(within limit: Duration) async -> Int {
+        guard pending.isRerouting else { return 0 }
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let number = rerouting.add(continuation)
+            eventLoop.scheduleTask(in: .nanoseconds(limit.nanosecondsSaturating)) {
+                self.assumeIsolated { $0.rerouting.timePassed(for: number) }
+            }
+        }
+        return pending.rerouteCount
     }
 
     // MARK: Old tickets

@@ -38,8 +38,7 @@ package actor Engine: EngineCalls {
     package internal(set) var routes = RouteTable()
     let reroutePortion: Int
     let abortMax: TimeAmount
-    /// Whether the next portion of a reload has been asked for.
-    var isNextPortionDue = false
+    var rerouting = ReroutingChain()
     var history = TicketHistory()
     /// Those who wait for the end of an attempt that is being aborted.
     var abortWaiters = EntryCallbacks()

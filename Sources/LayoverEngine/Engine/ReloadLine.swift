@@ -9,12 +9,42 @@ package struct ReloadReport: Sendable, Hashable {
     package var restartKeys: [String]
     /// Why nothing was changed, a line each; empty when all went well.
     package var errors: [String]
+    /// At most how many entries have yet to find their routes. Each finds its route before its next attempt.
+    package var entriesLeft: Int
 
-    package init(at: Timestamp, appliedKeys: [String] = [], restartKeys: [String] = [], errors: [String] = []) {
+    package init(
+        at: Timestamp, appliedKeys: [String] = [], restartKeys: [String] = [], errors: [String] = [], entriesLeft: Int = 0
+    ) {
         self.at = at
         self.appliedKeys = appliedKeys
         self.restartKeys = restartKeys
         self.errors = errors
+        self.entriesLeft = entriesLeft
+    }
+}
+
+/// The chain of portions in which entries find their routes after a reload, and the reports that wait for its end.
+struct ReroutingChain {
+    /// Whether the next portion has been asked for. One chain is enough, whatever reload it is for.
+    var isNextPortionDue = false
+    /// Reloads run one after the other, so there is hardly ever more than one.
+    private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+    private var lastNumber = 0
+
+    /// - Returns: The number for `timePassed`.
+    mutating func add(_ continuation: CheckedContinuation<Void, Never>) -> Int {
+        lastNumber += 1
+        waiting[lastNumber] = continuation
+        return lastNumber
+    }
+
+    /// The limit of a wait has passed. The wait may have ended before.
+    mutating func timePassed(for number: Int) { waiting.removeValue(forKey: number)?.resume() }
+
+    /// Each entry has found its route.
+    mutating func ended() {
+        for continuation in waiting.values { continuation.resume() }
+        waiting = [:]
     }
 }
 

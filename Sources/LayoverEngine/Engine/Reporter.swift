@@ -109,6 +109,13 @@ struct Reporter {
         events.append(.reloaded(report))
     }
 
+    /// Each entry has found its route after a reload.
+    mutating func rerouted() {
+        guard let left = lastReload?.entriesLeft, left > 0 else { return }
+        lastReload?.entriesLeft = 0
+        logger.notice("all requests that wait follow the reloaded configuration")
+    }
+
     mutating func reachabilityChanged(_ view: ReachabilityView) {
         events.append(.reachability(view))
         logger.info("reachability changed", metadata: ["state": "\(view.state)", "mode": "\(view.mode)"])

@@ -90,13 +90,19 @@ struct Reload: AsyncParsableCommand {
         StandardOutput.write(json ? [response.text] : Self.lines(report))
     }
 
+    /// - Parameter count: At most how many requests have yet to find their routes.
+    static func left(_ count: Int) -> String {
+        "\(count) requests that wait get their new route and policy later, before their next attempt"
+    }
+
     static func lines(_ report: ReloadDocument) -> [String] {
-        guard !report.applied.isEmpty || !report.needsRestart.isEmpty else {
+        guard !report.applied.isEmpty || !report.needsRestart.isEmpty || report.entriesLeft != nil else {
             return ["configuration reloaded: no changes"]
         }
         var facts = Facts()
         for key in report.applied { facts.add("applied", key) }
         for key in report.needsRestart { facts.add("restart needed", key) }
+        facts.add("still to come", report.entriesLeft.map(Self.left))
         return facts.lines
     }
 }

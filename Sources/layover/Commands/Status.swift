@@ -46,6 +46,7 @@ struct Status: AsyncParsableCommand {
         if let reload = status.lastReload, !reload.needsRestart.isEmpty {
             facts.add("restart needed", reload.needsRestart.joined(separator: " "))
         }
+        facts.add("reload", status.lastReload?.entriesLeft.map(Reload.left))
         return facts.lines
     }
 

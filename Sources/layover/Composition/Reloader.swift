@@ -51,6 +51,7 @@ final class Reloader: Sendable {
                 report.restartKeys = changes.afterRestart
                 current.withLock { $0 = inForce }
                 await adopt(inForce.settings)
+                report.entriesLeft = await parts.engine.untilRerouted(within: Self.routesWaitMax)
             } catch let error as ConfigurationErrors {
                 report.errors = error.errors.map(\.description)
             } catch {
@@ -61,6 +62,10 @@ final class Reloader: Sendable {
             return report
         }
     }
+
+    /// How long the report waits for the requests that wait to find their routes. With hundreds of thousands of tickets on a slow disk
+    /// that takes longer, and the report has the number of those left. Default: 2 s.
+    private static let routesWaitMax: Duration = .seconds(2)
 
     private func adopt(_ settings: Settings) async {
         level.set(settings.log.level)
@@ -79,11 +84,11 @@ final class Reloader: Sendable {
     private func log(_ report: ReloadReport) {
         for error in report.errors { parts.logger.error("configuration not reloaded", metadata: ["error": "\(error)"]) }
         guard report.errors.isEmpty else { return }
-        parts.logger.notice(
-            "configuration reloaded",
-            metadata: [
-                "applied": "\(report.appliedKeys.joined(separator: " "))",
-                "needsRestart": "\(report.restartKeys.joined(separator: " "))",
-            ])
+        var metadata: Logger.Metadata = [
+            "applied": "\(report.appliedKeys.joined(separator: " "))",
+            "needsRestart": "\(report.restartKeys.joined(separator: " "))",
+        ]
+        if report.entriesLeft > 0 { metadata["entriesLeft"] = "\(report.entriesLeft)" }
+        parts.logger.notice("configuration reloaded", metadata: metadata)
     }
 }

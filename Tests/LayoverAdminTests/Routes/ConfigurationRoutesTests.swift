@@ -65,6 +65,15 @@ struct ConfigurationRoutesTests {
         }
     }
 
+    @Test func reloadSaysHowManyRequestsHaveYetToFindTheirRoutes() async throws {
+        try await AdminHarness.with(sources: { sources in
+            sources.reload = { ReloadReport(at: Timestamp(nanoseconds: 0), entriesLeft: 7) }
+        }) { harness in
+            let response = try await harness.post("/v1/reload")
+            #expect(response.json["entriesLeft"] as? Int == 7)
+        }
+    }
+
     @Test func badReloadIsAProblemThatListsTheErrors() async throws {
         try await AdminHarness.with(sources: { sources in
             sources.reload = {

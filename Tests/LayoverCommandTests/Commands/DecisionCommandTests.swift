@@ -234,6 +234,20 @@ struct DecisionCommandTests {
         }
     }
 
+    @Test func reloadSaysHowManyRequestsHaveYetToFindTheirRoutes() async throws {
+        try await LiveAdmin.with(sources: { sources in
+            sources.reload = { ReloadReport(at: Timestamp(nanoseconds: 0), appliedKeys: ["routes.a.policy"], entriesLeft: 7) }
+        }) { admin in
+            let response = try await admin.client().send(AdminCall("POST", "/v1/reload", body: [String: String]()))
+            let lines = Reload.lines(try response.decoded(ReloadDocument.self))
+            #expect(
+                lines == [
+                    "applied        routes.a.policy",
+                    "still to come  7 requests that wait get their new route and policy later, before their next attempt",
+                ])
+        }
+    }
+
     @Test func configurationIsShownAloneOrFromTheRunningProxy() async throws {
         let values = [ConfigurationValue(key: "log.level", value: "\"info\"", source: "config.json")]
         #expect(ShowConfig.lines(values, sources: false) == ["log.level = \"info\""])

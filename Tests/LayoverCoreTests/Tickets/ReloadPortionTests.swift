@@ -48,6 +48,19 @@ struct ReloadPortionTests {
         #expect(bench.entry(ticket)?.route == "new")
     }
 
+    @Test mutating func entriesLeftAreCounted() {
+        for _ in 0..<3 { _ = bench.accepted { $0.lane = "lane" } }
+        let held = bench.parked()
+        #expect(bench.set.rerouteCount == 0)
+        bench.set.reloaded(as: 1, first: [held]) { _ in FoundRoute(route: "new", policy: Self.new, parentProxyGate: nil) }
+        #expect(bench.set.rerouteCount == 4 && bench.set.isReroutingFirst)
+        for left in [3, 2, 1, 0] {
+            _ = bench.kept(bench.set.rerouteSome(1, now: bench.now))
+            #expect(bench.set.rerouteCount == left && !bench.set.isReroutingFirst)
+        }
+        #expect(!bench.set.isRerouting, "the one that was first has no second turn")
+    }
+
     /// A loop planned it by the table of before the reload, and it came to the engine after the reload.
     @Test(arguments: [false, true]) mutating func requestPlannedByAnOlderTableIsReroutedAsItJoins(isOld: Bool) {
         bench.set.reloaded(as: 1) { _ in FoundRoute(route: "new", policy: Self.new, parentProxyGate: nil) }

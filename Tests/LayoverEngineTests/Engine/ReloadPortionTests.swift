@@ -82,6 +82,46 @@ struct ReloadPortionTests {
         for id in ids { #expect(try await store.record(of: id)?.priority == 1) }
     }
 
+    @Test func reportOfAReloadHasTheNumberOfTicketsLeftWhenItsTimeIsOver() async throws {
+        let (bench, ids) = try await bench()
+        await bench.engine.adopt(Self.routes(priority: 1))
+        let left = await bench.engine.untilRerouted(within: .zero)
+        #expect(left == Self.count - Self.portion)
+        await bench.engine.reloaded(ReloadReport(at: bench.clock.now(), entriesLeft: left))
+        #expect(await bench.engine.status().lastReload?.entriesLeft == left)
+        await storeCommits(bench)
+        #expect(await bench.engine.status().lastReload?.entriesLeft == left - Self.portion, "the number of now")
+        try await finish(bench, ids, priority: 1)
+        #expect(await bench.engine.status().lastReload?.entriesLeft == 0)
+    }
+
+    @Test func reportOfAReloadWaitsForAllTickets() async throws {
+        let (bench, ids) = try await bench()
+        await bench.engine.adopt(Self.routes(priority: 1))
+        async let left = bench.engine.untilRerouted(within: .seconds(60))
+        try await finish(bench, ids, priority: 1)
+        let found = await left
+        #expect(found == 0)
+    }
+
+    @Test func reportOfAReloadWithoutTicketsDoesNotWait() async {
+        let bench = await EngineBench()
+        await bench.engine.adopt(Self.routes(priority: 1))
+        #expect(await bench.engine.untilRerouted(within: .seconds(60)) == 0)
+    }
+
+    /// Clients wait for most of those that have an exchange.
+    @Test func entriesWithAnExchangeDoNotWaitForTheStore() async throws {
+        let (bench, ids) = try await bench()
+        let exchanges = (0..<5).map { _ in bench.exchange() }
+        for exchange in exchanges { await bench.park(exchange) }
+        await bench.engine.adopt(Self.routes(priority: 1))
+        await settle(bench)
+        #expect(await priorities(bench, exchanges.map(\.id)) == exchanges.map { _ in 1 })
+        let ticketCount = await priorities(bench, ids).count { $0 == 1 }
+        #expect(ticketCount < Self.portion, "the next portion waits for the store")
+    }
+
     @Test func newTicketWaitsForOnePortionOnly() async throws {
         let (bench, ids) = try await bench()
         await bench.engine.adopt(Self.routes(priority: 1))
