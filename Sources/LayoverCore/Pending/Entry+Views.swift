@@ -70,6 +70,9 @@ extension Entry {
     /// Whether sending it once more might act twice, and neither a person nor a policy has taken that risk.
     var isRisky: Bool { mayHaveBeenApplied && !isForced && !isRepeatable }
 
+    /// Whether a verdict lets another attempt follow although no automatic attempt is left.
+    func isExhausted(after parking: Verdict.Parking) -> Bool { automaticLeft == 0 && parking.needsAttemptLeft }
+
     /// True if the entry waits in an outage, or is undecided because of one. An entry without an attempt is undecided because others of
     /// its outage are.
     var isOfOutage: Bool { lastFailure?.shutsGate ?? (why == .exhausted) }

@@ -45,6 +45,8 @@ package enum EntryEnd: Sendable, Hashable {
     case draining
     /// It may have been applied, and a reload took back the word that it may be sent twice.
     case maybeApplied
+    /// A reload during its attempt left it no automatic attempt. The client gets the stand-in response, if its policy has one.
+    case exhausted(StandInResponse?)
     /// Its attempt went on without a client for as long as it might, or others needed its place (`limits.unattended`).
     case unattended
 }

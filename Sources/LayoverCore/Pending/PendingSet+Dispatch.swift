@@ -369,12 +369,16 @@ extension PendingSet {
         rerouteIfStale(new.id, now: now)
     }
 
-    /// Whether a request that asks to join was planned by an older table, and may not be sent once more by the newest one.
-    mutating func isRiskySinceReload(_ entry: Entry, _ new: NewEntry, now: Timestamp) -> Bool {
-        guard let table = rerouting?.table, new.routesNumber < table, let found = rerouting?.route(of: entry, now: now)
-        else { return false }
+    /// Whether a request was planned by an older table than that of the newest reload.
+    func isPlannedByOlderTable(_ new: NewEntry) -> Bool { rerouting.map { new.routesNumber < $0.table } ?? false }
+
+    /// Why a response in hand is delivered: its request was planned by an older table, and may not be sent once more by the newest one.
+    mutating func deliverReasonSinceReload(_ entry: Entry, _ new: NewEntry, now: Timestamp) -> Verdict.DeliverReason? {
+        guard isPlannedByOlderTable(new), let found = rerouting?.route(of: entry, now: now) else { return nil }
         var entry = entry
         entry.sharedPolicy = found.policy
-        return entry.isRisky
+        entry.automaticLeft = found.automaticLeft
+        if entry.isRisky { return .notRepeatable }
+        return entry.policy.onExhausted == .fail && entry.isExhausted(after: new.parking) ? .exhausted : nil
     }
 }

@@ -43,6 +43,15 @@ package enum Verdict: Sendable, Hashable {
             case .outcomeUnknown, .status, .networkChanged, .aborted, .stopping, .ownTrouble, .store, .rescued: false
             }
         }
+
+        /// Whether it lets another attempt follow that `automaticAttemptsMax` has to allow. Attempts that the proxy itself stopped, or gave
+        /// up, are made again without that.
+        var needsAttemptLeft: Bool {
+            switch rule {
+            case .retryOn, .portal, .status, .outcomeUnknown, .aborted: asks == nil
+            case .networkChanged, .offline, .onMaybeApplied, .onExhausted, .gate, .stopping, .ownTrouble, .store, .rescued: false
+            }
+        }
     }
 
     /// The rule that parked it.

@@ -77,6 +77,37 @@ struct NewRoute {
     }
 }
 
+/// A reload during its attempt has left a request no automatic attempt, and its exchange judged the attempt by the policy of before. The
+/// new policy decides what follows, as if it had judged the attempt (`AttemptRules`). The part of a response to a ticket is not given up.
+struct AttemptsUsedUp {
+    /// The verdict by the policy of before.
+    let parking: Verdict.Parking
+    let now: Timestamp
+
+    func apply(to id: EntryID, _ set: inout PendingSet) {
+        guard let entry = set.entries[id], entry.state == .waiting || entry.state == .held, entry.isExhausted(after: parking),
+            entry.ticket == nil || entry.resume == nil
+        else { return }
+        switch (parking.rule, entry.policy.onExhausted) {
+        case (.outcomeUnknown, _):
+            if entry.policy.maybeAppliedRule(isTicket: entry.ticket != nil) == .ask { return set.ask(id, .maybeApplied, now: now) }
+            set.end(id, as: .failed, .maybeApplied, now: now)
+        case (.aborted, _), (_, .ask):
+            let rule: Verdict.ParkingRule = parking.rule == .aborted ? .aborted : .onExhausted
+            let asking = Verdict.Parking(delay: .zero, shutsGate: parking.shutsGate, asks: .exhausted, rule: rule)
+            set.entries[id]?.attempts.amendLast(.park(asking))
+            set.transition(id, to: .undecided(.exhausted), now: now)
+            if parking.shutsGate { set.incidentExhausted(of: id, now: now) }
+        case (_, .fail):
+            set.entries[id]?.attempts.amendLast(.fail(.exhausted))
+            set.end(id, as: .failed, .exhausted(nil), now: now)
+        case (_, .standIn(let response)):
+            set.entries[id]?.attempts.amendLast(.standIn(response))
+            set.end(id, as: .failed, .exhausted(response), now: now)
+        }
+    }
+}
+
 /// A reload: the entries find their routes and policies in the new configuration, in portions, because there may be very many.
 ///
 /// Rule: no entry starts an attempt under an old policy. An entry whose turn comes before its portion finds its route at

@@ -191,11 +191,16 @@ extension Exchange {
             problem.entry = id.map(loop.engine.naming.shown)
             // No Retry-After for cancelled and settled requests, nor for those that may have been applied.
             switch end {
-            case .cancelled, .settled, .superseded, .maybeApplied, .unattended: break
+            case .cancelled, .settled, .superseded, .maybeApplied, .exhausted, .unattended: break
             case .expired: problem.retryAfter = retryAfter
             case .draining: problem.retryAfter = retryAfter ?? .seconds(5)
             }
             problem.recall(machine.attempts.counts)
+            // A 2xx to CONNECT would be taken for a tunnel (RFC 9110 section 9.3.6).
+            if case .exhausted(let standIn?) = end, request.purpose != .dial {
+                let count = machine.attempts.attemptCount
+                return answer(OwnResponse(standIn, lastFailure: machine.lastFailure, attemptCount: count, of: loop))
+            }
             answer(OwnResponse(problem, of: loop))
         }
     }

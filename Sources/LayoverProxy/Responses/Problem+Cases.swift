@@ -79,6 +79,9 @@ extension Problem {
             problem = .stopping
         case .maybeApplied:
             return mayHaveBeenApplied(lastFailure)
+        case .exhausted:
+            // An attempt has failed, so there is a failure.
+            return Problem(lastFailure ?? .stopping, reason: .exhausted, attemptCount: 0, entry: nil)
         case .unattended:
             return unattended
         }

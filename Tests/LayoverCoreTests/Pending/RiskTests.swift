@@ -157,6 +157,49 @@ struct RiskTests {
         #expect(bench.entry(id)?.automaticLeft == 9, "none of its attempts was counted as automatic")
     }
 
+    /// The exchange made its second attempt, and the policy by which it judged that one allowed more.
+    private mutating func attempting(_ onExhausted: Policy.ExhaustedRule) -> EntryID {
+        let id = bench.parked(.reset)
+        bench.counted(id)
+        #expect(bench.wait(.seconds(5)).started == [id])
+        let policy = Policy.fixture { ($0.automaticAttemptsMax, $0.onExhausted) = (2, onExhausted) }
+        _ = bench.reroute(id, route: nil, policy: policy, automaticLeft: 1, parentProxyGate: nil)
+        bench.counted(id, all: 2, automatic: 2)
+        return id
+    }
+
+    @Test(arguments: [Policy.ExhaustedRule.fail, .ask, .standIn(StandInResponse(status: 200))])
+    mutating func noAttemptFollowsIfTheReloadedPolicyLeavesNone(rule: Policy.ExhaustedRule) {
+        let id = attempting(rule)
+        let actions = bench.fail(id, .reset, automaticLeft: 3)
+        switch rule {
+        case .fail: #expect(actions.contains(.end(id, .exhausted(nil))))
+        case .ask: #expect(bench.why(id) == .exhausted)
+        case .standIn(let response): #expect(actions.contains(.end(id, .exhausted(response))))
+        }
+        #expect(bench.state(id) == (rule == .ask ? .undecided : .failed))
+        #expect(bench.wait(.seconds(99)).started == [])
+    }
+
+    @Test mutating func retriedStatusIsDeliveredIfTheReloadedPolicyLeavesNoAttempt() {
+        let id = attempting(.fail)
+        #expect(bench.status(id).contains(.deliverResponse(id, .exhausted)))
+        #expect(bench.state(id) == .attempting)
+    }
+
+    @Test mutating func attemptThatAPersonEndedAsksIfTheReloadedPolicyLeavesNone() {
+        let id = attempting(.fail)
+        _ = bench.fail(id, .reset, rule: .aborted, automaticLeft: 3)
+        #expect(bench.why(id) == .exhausted)
+    }
+
+    /// An attempt that was given up for a change of the network does not count, so the next one needs none left.
+    @Test mutating func attemptThatWasGivenUpIsMadeAgainThoughTheReloadedPolicyLeavesNone() {
+        let id = attempting(.fail)
+        _ = bench.fail(id, .refused, rule: .networkChanged, automaticLeft: 3)
+        #expect(bench.state(id) == .waiting)
+    }
+
     @Test mutating func retriedStatusIsDeliveredIfTheNewPolicyIsNotRepeatable() {
         let id = bench.accepted { ($0.policy, $0.isRepeatable) = (Self.vouching, false) }
         _ = bench.reroute(id, policy: .fixture())

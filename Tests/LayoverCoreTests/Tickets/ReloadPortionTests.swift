@@ -95,6 +95,26 @@ struct ReloadPortionTests {
         #expect(actions.contains(.end(id, .maybeApplied)))
     }
 
+    /// Its loop judged the first attempt by a policy that allowed more than one.
+    @Test(arguments: [Failure.reset, .answered(503)])
+    mutating func requestWithoutAnAttemptLeftEndsAsItJoins(failure: Failure) {
+        bench.set.reloaded(as: 1) { _ in
+            FoundRoute(route: nil, policy: .fixture { $0.automaticAttemptsMax = 1 }, parentProxyGate: nil)
+        }
+        let id = EntryID(using: &bench.generator)
+        let isAnswered = failure.evidence == .answered
+        let new = NewEntry(
+            RequestDescription(
+                id: id, method: "GET", url: "\(PendingBench.origin)/", origin: PendingBench.origin, createdAt: bench.now),
+            client: .init(address: "127.0.0.1"), policy: .fixture { $0.automaticAttemptsMax = 4 },
+            AttemptTally(AttemptCounts(all: 1, automatic: 1, mayHaveBeenApplied: true), automaticLeft: 3), failure: failure,
+            parking: .init(delay: .seconds(1), shutsGate: false, rule: isAnswered ? .status : .retryOn))
+        let actions = bench.kept(bench.set.handle(ParkRequested(new), now: bench.now, using: &bench.generator))
+        let expected: PendingAction = isAnswered ? .deliverResponse(id, .exhausted) : .end(id, .exhausted(nil))
+        #expect(actions.contains(expected))
+        #expect(!bench.set.isLive(id))
+    }
+
     /// The response of its first attempt is in hand: its status was to be retried by the policy of before.
     @Test mutating func responseInHandIsDeliveredIfTheRequestMayNotBeSentTwiceAnyMore() {
         bench.set.reloaded(as: 1) { _ in FoundRoute(route: nil, policy: Self.new, parentProxyGate: nil) }

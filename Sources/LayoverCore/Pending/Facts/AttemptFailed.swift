@@ -101,6 +101,7 @@ struct FailureEffects {
         // An attempt that a person asked for stays requested if the next attempt follows at once.
         if !(blame.startsAnew && attempt.isAskedFor && parking.asks == nil) { placeAfterFailure(id, by: parking, in: &set) }
         set.stopIfRisky(id, now: now)
+        if attempt.isRerouted { AttemptsUsedUp(parking: parking, now: now).apply(to: id, &set) }
         guard blame.startsAnew, set.entries[id] != nil else { return }
         if blame == .networkChange {
             for gate in [entry.origin, entry.parentProxyGate].compactMap({ $0 }) { set.origins[gate].gate.mayBeReachable(now: now) }
@@ -164,20 +165,30 @@ struct FailureEffects {
     private func isPaused(_ entry: Entry) -> Bool { entry.policy.pausesOrigins && parking.retryAfter ?? .zero > .zero }
 
     /// What becomes of a verdict that was given under a policy that is not in force any more. A request that a client holds, and about
-    /// which its new policy asks no person, fails once it waits (`stopIfRisky`).
+    /// which its new policy asks no person, fails once it waits (`stopIfRisky`). The same holds for a request without an attempt left
+    /// (`AttemptsUsedUp`).
     ///
     /// - Returns: Nil where the response in hand is delivered after all.
     private func allowedParking(of id: EntryID, in set: inout PendingSet) -> Verdict.Parking? {
-        guard let entry = set.entries[id], parking.asks != .maybeApplied, entry.isRisky else { return parking }
-        if failure.evidence == .answered {
+        guard let entry = set.entries[id], parking.asks != .maybeApplied else { return parking }
+        if failure.evidence == .answered, let reason = deliverReason(entry) {
             set.giveGrantBack(id, wasMade: true)
-            deliverResponse(id, .notRepeatable, in: &set)
+            deliverResponse(id, reason, in: &set)
             return nil
         }
+        guard entry.isRisky else { return parking }
         guard entry.ticket != nil || entry.policy.maybeAppliedRule() == .ask else { return parking }
         let asking = Verdict.Parking(delay: .zero, shutsGate: parking.shutsGate, asks: .maybeApplied, rule: .onMaybeApplied)
         set.entries[id]?.attempts.amendLast(.park(asking))
         return asking
+    }
+
+    /// Why the present policy does not allow another attempt after the response in hand. Nil: it does, or does not have it delivered.
+    private func deliverReason(_ entry: Entry) -> Verdict.DeliverReason? {
+        if entry.isRisky { return .notRepeatable }
+        guard entry.attempt?.isRerouted == true, entry.policy.onExhausted == .fail else { return nil }
+        // The response to a repetition does not show the outcome, so it is not for the client.
+        return parking.rule != .outcomeUnknown && entry.isExhausted(after: parking) ? .exhausted : nil
     }
 
     /// Whether the response in hand may be asked for again. If not it is delivered, and the attempt goes on

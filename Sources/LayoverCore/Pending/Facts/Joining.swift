@@ -11,8 +11,8 @@ package struct ParkRequested: JoiningFact {
         if let refusal = refusal(by: set) { return set.actions.append(refusal) }
         var entry = set.admission.entry(new, sequence: set.admission.nextSequence(), now: now)
         // A response in hand is better than none.
-        if new.failure?.evidence == .answered, set.isRiskySinceReload(entry, new, now: now) {
-            return set.actions.append(.deliverResponse(new.id, .notRepeatable))
+        if new.failure?.evidence == .answered, let reason = set.deliverReasonSinceReload(entry, new, now: now) {
+            return set.actions.append(.deliverResponse(new.id, reason))
         }
         let asker = new.failure?.evidence == .neverSent ? new.attemptParentProxyGate : nil
         if let reason = RetriedStatus(parking: new.parking, parentProxyGate: asker, now: now).apply(to: &entry, &set) {
@@ -29,6 +29,7 @@ package struct ParkRequested: JoiningFact {
         if let attempt {
             attempt.apply(toNew: entry, through: new.attemptParentProxyGate, in: &set, using: &generator)
             set.rerouteIfStale(new, now: now)
+            if set.isPlannedByOlderTable(new) { AttemptsUsedUp(parking: new.parking, now: now).apply(to: new.id, &set) }
         } else {
             set.rerouteIfStale(new, now: now)
             if set.entries[new.id]?.state == .waiting { set.admitFresh(new.id, now: now) }
