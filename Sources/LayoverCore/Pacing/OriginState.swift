@@ -251,11 +251,17 @@ struct OriginState: Sendable {
     mutating func pause(_ policy: Policy, through gate: Origin?, until end: Timestamp, now: Timestamp) {
         if let gate {
             let key = ProxiedPolicy(policy: policy.name, gate: gate)
-            return parentProxyPauses[key, default: ParentProxyPause(until: end)].extend(to: end)
+            return parentProxyPauses[key, default: ParentProxyPause(from: now, until: end)].extend(to: end)
         }
         let number = lastPause.next
         lastPause = number
         changePacing(of: policy.name) { $0.pause(until: end, number: number, now: now) }
+    }
+
+    /// An attempt of the policy got a response: the pause that its parent proxy asked for may be over.
+    mutating func answered(_ attempt: Entry.Attempt, of policy: Policy, now: Timestamp) {
+        guard !parentProxyPauses.isEmpty, let gate = attempt.parentProxyGate else { return }
+        parentProxyPauses[ProxiedPolicy(policy: policy.name, gate: gate)]?.answered(attempt, now: now)
     }
 
     /// - Returns: The pause that an attempt of the policy begins in.

@@ -204,14 +204,21 @@ struct StatusPacing: Sendable {
 struct ParentProxyPause: Sendable {
     /// Until when no such request goes, unless a person asked for the attempt.
     private(set) var end: Timestamp
+    /// Responses to attempts that began before say nothing about the way since then.
+    private let beganAt: Timestamp
     /// Entries whose turn has come and which the pause stops.
     private var paused = PendingHeap<OriginState.DispatchOrder, EntryPlace>()
 
-    init(until end: Timestamp) { self.end = end }
+    init(from now: Timestamp, until end: Timestamp) { (beganAt, self.end) = (now, end) }
 
     var putAsideCount: Int { paused.count }
 
     mutating func extend(to end: Timestamp) { self.end = max(self.end, end) }
+
+    /// An attempt through the parent proxy got a response. If it began in the pause, the way is open sooner than the proxy said.
+    mutating func answered(_ attempt: Entry.Attempt, now: Timestamp) {
+        if let startedAt = attempt.startedAt, startedAt >= beganAt { end = min(end, now) }
+    }
 
     /// Whether the pause stops an entry that it concerns.
     func isPaused(_ entry: Entry, now: Timestamp) -> Bool { now < end && !entry.isAttemptAskedFor && entry.canWait(until: end) }

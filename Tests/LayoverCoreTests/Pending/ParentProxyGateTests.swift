@@ -56,6 +56,8 @@ import Testing
             return Self.started(pending.set.handle(TimePassed(), now: pending.now, using: &pending.generator))
         }
 
+        mutating func retry(_ id: EntryID) -> [EntryID] { Self.started(pending.set.commanded(.retry, id, now: pending.now).1) }
+
         mutating func reroute(_ id: EntryID, to gate: Origin?) -> [EntryID] {
             Self.started(pending.set.rerouted(id, nil, .fixture(), nil, gate, now: pending.now))
         }
@@ -250,6 +252,26 @@ import Testing
         _ = bench.reroute(failed, to: Self.gate)
         #expect(bench.advance(.seconds(299)) == [])
         #expect(bench.advance(.seconds(1)) == [failed])
+    }
+
+    /// As for a pause that an origin asks for: the way is open sooner than the parent proxy said.
+    @Test func retryByAPersonEndsThePauseOfAParentProxyIfItIsAnswered() {
+        var bench = Bench()
+        let failed = bench.park(Self.origins[0], Self.busy).id
+        let paused = bench.park(Self.origins[0], nil).id
+        #expect(bench.retry(failed) == [failed])
+        #expect(bench.deliver(failed) == [paused])
+    }
+
+    @Test func responseToAnAttemptFromBeforeThePauseDoesNotEndIt() {
+        var bench = Bench()
+        let first = bench.park(Self.origins[0], nil)
+        #expect(first.started == [first.id])
+        #expect(bench.advance(.seconds(1)) == [])
+        _ = bench.park(Self.origins[0], Self.busy)
+        _ = bench.park(Self.origins[0], nil)
+        #expect(bench.deliver(first.id) == [])
+        #expect(bench.advance(.seconds(299)) == [])
     }
 
     @Test func loopsParkOnlyRequestsThroughTheParentProxyThatAskedForThePause() {

@@ -57,6 +57,7 @@ package struct AttemptAnswered: PendingFact {
         // Its client waits no longer. Of a ticket people are told at its end, which comes soon.
         if entry.ticket == nil { set.actions.append(.report(.changed, id)) }
         set.origins[entry.origin].changePause(of: entry) { $0.answered($1, now: now) }
+        set.origins[entry.origin].answered(attempt, of: entry.policy, now: now)
         // It waits no longer, however long its response or its tunnel goes on.
         set.leaveIncident(id, now: now)
         set.parentProxyReached(attempt.parentProxyGate, isAnswered: true, now: now)
