@@ -158,7 +158,11 @@ extension Engine {
     }
 
     /// Takes the result of a reload of the configuration, success or failure.
-    package func reloaded(_ report: ReloadReport) { reporter.reloaded(report) }
+    package func reloaded(_ report: ReloadReport) {
+        reporter.reloaded(report)
+        // The last entries may have found their routes since the report was made.
+        if !pending.isRerouting { reporter.rerouted() }
+    }
 
     // MARK: Views
 

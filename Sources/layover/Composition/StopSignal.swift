@@ -42,11 +42,15 @@ final class StopSignal: Sendable {
     func listen(reload: @escaping @Sendable () async -> Void, _ stop: @escaping @Sendable () async -> Void) async {
         onRequest(stop)
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
+        // A reload may wait for the store, and a signal that stops the proxy must not wait for the reload. Several that come during one
+        // reload ask for one more: it reads what is newest.
+        let (reloads, reloading) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        Task.detached { for await _ in reloads { await reload() } }
         Task.detached {
             var isStopping = false
             for await signal in signals {
                 if signal == .sighup {
-                    await reload()
+                    reloading.yield()
                     continue
                 }
                 if isStopping { exit(130) }
