@@ -88,14 +88,22 @@ struct AttemptsUsedUp {
         guard let entry = set.entries[id], entry.state == .waiting || entry.state == .held, entry.isExhausted(after: parking),
             entry.ticket == nil || entry.resume == nil
         else { return }
-        switch (parking.rule, entry.policy.onExhausted) {
+        // A client that has the beginning of its response is cut off, whatever the policy has for others.
+        switch (parking.rule, entry.resume == nil ? entry.policy.onExhausted : .fail) {
         case (.outcomeUnknown, _):
-            if entry.policy.maybeAppliedRule(isTicket: entry.ticket != nil) == .ask { return set.ask(id, .maybeApplied, now: now) }
-            set.end(id, as: .failed, .maybeApplied, now: now)
-        case (.aborted, _), (_, .ask):
+            guard entry.policy.maybeAppliedRule(isTicket: entry.ticket != nil) == .ask else {
+                set.entries[id]?.attempts.amendLast(.fail(.outcomeUnknown))
+                return set.end(id, as: .failed, .maybeApplied, now: now)
+            }
+            let asking = Verdict.Parking(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .outcomeUnknown)
+            set.entries[id]?.attempts.amendLast(.park(asking))
+            set.ask(id, .maybeApplied, now: now)
+        case (.aborted, _) where entry.resume == nil, (_, .ask):
             let rule: Verdict.ParkingRule = parking.rule == .aborted ? .aborted : .onExhausted
             let asking = Verdict.Parking(delay: .zero, shutsGate: parking.shutsGate, asks: .exhausted, rule: rule)
             set.entries[id]?.attempts.amendLast(.park(asking))
+            // The end of an attempt by a person is no outage, but a question to a person is shown in one.
+            set.changeIncident(of: id, after: asking, now: now)
             set.transition(id, to: .undecided(.exhausted), now: now)
             if parking.shutsGate { set.incidentExhausted(of: id, now: now) }
         case (_, .fail):

@@ -189,6 +189,7 @@ extension Exchange {
         case .answer:
             request.body?.breakOff()
             problem.entry = id.map(loop.engine.naming.shown)
+            if end == .maybeApplied, machine.lastFailure?.kind == .outcomeUnknown { problem.receivedStatus = machine.unknownStatus }
             // No Retry-After for cancelled and settled requests, nor for those that may have been applied.
             switch end {
             case .cancelled, .settled, .superseded, .maybeApplied, .exhausted, .unattended: break

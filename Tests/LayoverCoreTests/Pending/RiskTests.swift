@@ -193,6 +193,24 @@ struct RiskTests {
         #expect(bench.why(id) == .exhausted)
     }
 
+    /// Its first attempt, so it is in no incident yet.
+    @Test mutating func firstAttemptThatAPersonEndedAsksInAnIncidentIfTheReloadedPolicyLeavesNone() {
+        let id = bench.accepted()
+        let policy = Policy.fixture { $0.automaticAttemptsMax = 1 }
+        _ = bench.reroute(id, route: nil, policy: policy, automaticLeft: 0, parentProxyGate: nil)
+        bench.counted(id, mayHaveBeenApplied: false)
+        _ = bench.fail(id, .refused, rule: .aborted, automaticLeft: 3)
+        #expect(bench.why(id) == .exhausted)
+        #expect(bench.entry(id)?.incident != nil)
+    }
+
+    /// It would hang with a part of its response until its time is over.
+    @Test mutating func clientWithAPartOfItsResponseIsCutOffIfTheReloadedPolicyLeavesNoAttempt() {
+        let id = attempting(.ask)
+        let part = ResumeProgress(done: 100, total: 200, times: 1)
+        #expect(bench.fail(id, .reset, automaticLeft: 3, resume: part).contains(.end(id, .exhausted(nil))))
+    }
+
     /// An attempt that was given up for a change of the network does not count, so the next one needs none left.
     @Test mutating func attemptThatWasGivenUpIsMadeAgainThoughTheReloadedPolicyLeavesNone() {
         let id = attempting(.fail)

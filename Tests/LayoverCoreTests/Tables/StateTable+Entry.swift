@@ -172,6 +172,7 @@ private struct EntryTrial {
         case .end(_, .expired): "end: expired"
         case .end(_, .draining): "end: draining"
         case .end(_, .maybeApplied): "end: maybeApplied"
+        case .end(_, .exhausted): "end: exhausted"
         case .end(_, .unattended): "end: unattended"
         case .offerTicket: "offer a ticket"
         case .refuse: "refuse"
