@@ -20,7 +20,6 @@ struct AddressTests {
     @Test(arguments: ["127.0.0.1", "localhost", "127.1", "0x7f000001", "2130706433"])
     func refusedAddressIsNotAnOutage(host: String) async throws {
         let origin = try MisbehavingOrigin { _ in }
-        defer { origin.stop() }
         let rig = try UpstreamRig(guard: PortGuard(port: origin.port))
         for purpose in [UpstreamRequest.Purpose.transfer, .dial, .upgrade] {
             var request = rig.request("GET", port: origin.port, host: host)
@@ -32,25 +31,21 @@ struct AddressTests {
             #expect(facts.failure?.shutsGate == false)
         }
         #expect(origin.connections.isEmpty)
-        try await rig.stop()
     }
 
     @Test func routeCanAllowAnAddress() async throws {
         let origin = try MisbehavingOrigin { connection in
             if connection.readRequest() != nil { connection.answer() }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig(guard: PortGuard(port: origin.port))
         var request = rig.request("GET", port: origin.port)
         request.allowAddresses = ["127.0.0.1"]
         #expect(await rig.send(request).status == 200)
-        try await rig.stop()
     }
 
     /// The connection stands already, made for a route that may; the other route must not get it.
     @Test func connectionToAnAllowedAddressIsNotReusedWhereItIsNotAllowed() async throws {
         let origin = try MisbehavingOrigin.answering()
-        defer { origin.stop() }
         let rig = try UpstreamRig(guard: PortGuard(port: origin.port))
         var allowed = rig.request("GET", port: origin.port)
         allowed.allowAddresses = ["127.0.0.1"]
@@ -67,6 +62,5 @@ struct AddressTests {
         #expect(facts.failure?.evidence == .neverSent)
         #expect(origin.count(of: "/refused") == 0)
         #expect(await rig.send(allowed).status == 200)
-        try await rig.stop()
     }
 }

@@ -18,7 +18,6 @@ struct BackPressureTests {
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n")
             for _ in 0..<(total / piece.count) where !connection.write(piece) { return }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let record = rig.start(rig.request("GET", port: origin.port), passesOn: false)
         let attempt = try #require(record.attempt)
@@ -37,7 +36,6 @@ struct BackPressureTests {
         #expect(facts.events == ["head", "body", "end"])
         #expect(facts.body.count == total)
         #expect(highest <= (512 << 10) + (64 << 10))
-        try await rig.stop()
     }
 
     /// A piece that comes alone in its turn of the worker counts too: it is sent when the one before has been handed over.
@@ -52,7 +50,6 @@ struct BackPressureTests {
                 guard connection.write(piece) else { return }
             }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig { $0.bytesOutstandingMax = 64 << 10 }
         let record = rig.start(rig.request("GET", port: origin.port), passesOn: false)
         let attempt = try #require(record.attempt)
@@ -72,7 +69,6 @@ struct BackPressureTests {
         let facts = await record.ended()
         #expect(facts.events == ["head", "body", "end"])
         #expect(facts.body.count == count * piece.count)
-        try await rig.stop()
     }
 
     @Test(arguments: [true, false])
@@ -82,7 +78,6 @@ struct BackPressureTests {
             guard let (_, body) = connection.readRequest() else { return }
             connection.answer(String(body.reduce(0) { $0 + ($1 == 0x7A ? 1 : 0) }))
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let body = rig.emptyBody(length: isChunked ? nil : total)
         let record = rig.start(
@@ -93,7 +88,6 @@ struct BackPressureTests {
         body.finish()
         let facts = await record.ended()
         #expect(facts.bodyText == "\(total)")
-        try await rig.stop()
     }
 
     /// An echo: while the client does not take the response, its body still goes up.
@@ -110,7 +104,6 @@ struct BackPressureTests {
             if connection.read(total) != nil { uploaded.fire() }
             connection.readToEnd()
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let body = rig.emptyBody(length: total)
         let record = rig.start(
@@ -131,7 +124,6 @@ struct BackPressureTests {
         let facts = await record.ended()
         #expect(facts.events == ["head", "body", "end"])
         #expect(facts.body.count == total)
-        try await rig.stop()
     }
 
     /// How the connection ends behind what the client has not taken yet.
@@ -158,7 +150,6 @@ struct BackPressureTests {
             connection.write("HTTP/1.1 200 OK\r\n\(ending.framing)\r\n\r\n\(text)")
             if ending == .endOfTheBody { connection.close() } else { connection.reset() }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig { $0.bytesOutstandingMax = 4 << 10 }
         let record = rig.start(rig.request("GET", port: origin.port), passesOn: false)
         let attempt = try #require(record.attempt)
@@ -169,6 +160,5 @@ struct BackPressureTests {
         await record.passOnToTheEnd()
         #expect(record.facts.bodyText == text)
         #expect((record.facts.failure == nil) == (ending != .resetWhenIncomplete))
-        try await rig.stop()
     }
 }

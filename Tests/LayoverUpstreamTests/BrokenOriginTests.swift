@@ -19,7 +19,6 @@ struct BrokenOriginTests {
         script: @escaping MisbehavingOrigin.Script
     ) async throws -> (AttemptRecord.Facts, Failure?) {
         let origin = try MisbehavingOrigin(script: script)
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         var request = rig.request(method, port: origin.port)
         adjust(&request)
@@ -38,7 +37,6 @@ struct BrokenOriginTests {
         #expect(facts.failure?.curlCode == 7)
         #expect(facts.failure?.osError == 111)
         #expect(facts.failure?.shutsGate == true)
-        try await rig.stop()
     }
 
     @Test func unknownNameWasNeverSent() async throws {
@@ -48,7 +46,6 @@ struct BrokenOriginTests {
         // Where no resolver answers it takes as long as connecting may.
         #expect([.dnsError, .dnsTimeout].contains(facts.failure?.kind))
         #expect(facts.failure?.evidence == .neverSent)
-        try await rig.stop()
     }
 
     @Test func connectTimeoutIsNeverSent() async throws {
@@ -61,7 +58,6 @@ struct BrokenOriginTests {
         #expect(facts.failure?.phase == .connecting)
         #expect(facts.failure?.kind == .connectionTimeout)
         #expect(facts.failure?.evidence == .neverSent)
-        try await rig.stop()
     }
 
     @Test(arguments: ["close", "reset"]) func closeAfterReadingIsMaybeApplied(how: String) async throws {
@@ -125,7 +121,6 @@ struct BrokenOriginTests {
             received.block()
             connection.reset()
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let record = rig.start(rig.request("GET", port: origin.port))
         _ = await record.waitFor { !$0.body.isEmpty }
@@ -133,7 +128,6 @@ struct BrokenOriginTests {
         let facts = await record.ended()
         #expect(facts.failure?.kind == .httpResponseIncomplete)
         #expect(facts.failure?.evidence == .answered)
-        try await rig.stop()
     }
 
     @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-", "HTTP/1.1 100 Continue\r\n\r\n"])

@@ -21,7 +21,6 @@ struct CancelTests {
         #expect(facts.events == ["failed"])
         #expect(facts.failure?.evidence == .neverSent)
         #expect(facts.failure?.shutsGate == false)
-        try await rig.stop()
     }
 
     /// Takes a request, says so, and never answers.
@@ -36,7 +35,6 @@ struct CancelTests {
     @Test func cancelWhileAwaitingTheResponseIsMaybeApplied() async throws {
         let received = Signal()
         let origin = try Self.silentOrigin(received)
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let record = rig.start(rig.request("GET", port: origin.port))
         #expect(await received.happened())
@@ -50,7 +48,6 @@ struct CancelTests {
         #expect(facts.failure?.phase == .awaitingResponse)
         let terminalCount = try await rig.eventLoop.submit { record.facts.terminalCount }.get()
         #expect(terminalCount == 1)
-        try await rig.stop()
     }
 
     @Test func openConnectionIsNotAbortedByCancelIfConnecting() async throws {
@@ -62,7 +59,6 @@ struct CancelTests {
             asked.block()
             connection.answer()
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let record = rig.start(rig.request("GET", port: origin.port))
         #expect(await received.happened())
@@ -70,7 +66,6 @@ struct CancelTests {
         record.cancelIfConnecting()
         asked.fire()
         #expect(await record.ended().events == ["head", "body", "end"])
-        try await rig.stop()
     }
 
     @Test func cancelDuringTheResponseBodyIsAnswered() async throws {
@@ -79,7 +74,6 @@ struct CancelTests {
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
             }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         for number in 1...2 {
             let record = rig.start(rig.request("GET", port: origin.port))
@@ -90,7 +84,6 @@ struct CancelTests {
             #expect(facts.failure?.evidence == .answered)
             #expect(origin.connections.count == number)
         }
-        try await rig.stop()
     }
 
     @Test func cancelWhileAwaitingTheBodyIsMaybeApplied() async throws {
@@ -100,7 +93,6 @@ struct CancelTests {
             headCame.fire()
             connection.readToEnd()
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let body = rig.emptyBody(length: 5)
         let record = rig.start(
@@ -112,25 +104,21 @@ struct CancelTests {
         #expect(facts.failure?.phase == .sending)
         // A wake that comes too late finds nobody.
         _ = body.append(ByteBuffer(string: "abc"))
-        try await rig.stop()
     }
 
     @Test func cancelAfterTheEndDoesNothing() async throws {
         let origin = try MisbehavingOrigin.answering()
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let record = rig.start(rig.request("GET", port: origin.port))
         _ = await record.ended()
         record.cancel()
         #expect(await rig.send(rig.request("GET", port: origin.port)).events == ["head", "body", "end"])
         #expect(record.facts.events == ["head", "body", "end"])
-        try await rig.stop()
     }
 
     @Test func shutdownAbortsAttemptsAndRefusesNewOnes() async throws {
         let received = Signal()
         let origin = try Self.silentOrigin(received)
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let record = rig.start(rig.request("GET", port: origin.port))
         #expect(await received.happened())
@@ -140,6 +128,5 @@ struct CancelTests {
         let facts = await late.ended()
         #expect(facts.events == ["failed"])
         #expect(facts.failure?.evidence == .neverSent)
-        try await rig.stop()
     }
 }

@@ -36,7 +36,6 @@ struct CertificateTests {
         let maker = try CertificateMaker()
         let (certificate, key, extra) = try maker.files(of: flaw)
         let origin = try TLSOrigin(certificateFile: certificate, keyFile: key, answer: TLSTests.answer, arguments: extra)
-        defer { origin.stop() }
         let rig = try UpstreamRig { $0.caFile = maker.caFile }
         let failure = try #require(
             await rig.send(rig.request("POST", port: origin.port, scheme: .https, framing: .length(2), body: rig.body("ab"))).failure)
@@ -47,27 +46,22 @@ struct CertificateTests {
         if Path.current == .direct {
             #expect(flaw.words.contains { failure.message.localizedCaseInsensitiveContains($0) }, "\(failure.message)")
         }
-        try await rig.stop()
     }
 
     @Test func chainWithItsIntermediateIsAccepted() async throws {
         let maker = try CertificateMaker()
         let (certificate, key, extra) = try maker.filesOfAChain()
         let origin = try TLSOrigin(certificateFile: certificate, keyFile: key, answer: TLSTests.answer, arguments: extra)
-        defer { origin.stop() }
         let rig = try UpstreamRig { $0.caFile = maker.caFile }
         #expect(await rig.send(rig.request("GET", port: origin.port, scheme: .https)).bodyText == "ok")
-        try await rig.stop()
     }
 
     @Test func certificateThatIsTrustedItselfIsAccepted() async throws {
         let maker = try CertificateMaker()
         let (certificate, key, _) = try maker.files(of: .selfSigned)
         let origin = try TLSOrigin(certificateFile: certificate, keyFile: key, answer: TLSTests.answer)
-        defer { origin.stop() }
         let rig = try UpstreamRig { $0.caFile = certificate }
         #expect(await rig.send(rig.request("GET", port: origin.port, scheme: .https)).bodyText == "ok")
-        try await rig.stop()
     }
 
     /// The server demands a certificate, and we have none.
@@ -76,15 +70,13 @@ struct CertificateTests {
         let (certificate, key, extra) = try maker.filesOfAChain()
         let origin = try TLSOrigin(
             certificateFile: certificate, keyFile: key, answer: TLSTests.answer, arguments: extra + ["-Verify", "1", "-tls1_2"])
-        defer { origin.stop() }
         let rig = try UpstreamRig { $0.caFile = maker.caFile }
         let failure = try #require(await rig.send(rig.request("GET", port: origin.port, scheme: .https)).failure)
         #expect(failure.kind == .tlsAlertReceived)
         #expect(failure.evidence == .neverSent)
-        guard Path.current == .direct else { return try await rig.stop() }
+        guard Path.current == .direct else { return }
         #expect(failure.message.contains("alert 40"), "\(failure.message)")
         #expect(failure.message.contains("client certificate"), "\(failure.message)")
         #expect(failure.isLastingRefusal && !failure.shutsGate)
-        try await rig.stop()
     }
 }

@@ -19,7 +19,6 @@ struct ConnectionEndTests {
         guard Path.current == .libcurl else { return }
         let ended = Watched(0)
         let origin = try Self.countingOrigin(ended)
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         for _ in 1...20 {
             let request = rig.request("POST", port: origin.port, framing: .length(2), body: rig.body("ab"))
@@ -28,14 +27,12 @@ struct ConnectionEndTests {
         // The reads of the origin give up after 30 s, which would look like an end.
         try await ended.wait("the end of 20 connections", within: .seconds(25)) { $0 == 20 }
         #expect(origin.connections.count == 20)
-        try await rig.stop()
     }
 
     /// A repeatable request that follows finds the connection of the one before, not that of the POST.
     @Test func connectionsOfRepeatableRequestsAreKeptBesideIt() async throws {
         guard Path.current == .libcurl else { return }
         let origin = try Self.countingOrigin(Watched(0))
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         for _ in 1...3 {
             #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "ok")
@@ -43,7 +40,6 @@ struct ConnectionEndTests {
         }
         #expect(origin.connections.count == 4)
         #expect(origin.connections.first?.receivedText.contains("POST") == false)
-        try await rig.stop()
     }
 
     @Test func idleConnectionsAreClosedAtTheirAgeWithoutFurtherTraffic() async throws {
@@ -59,13 +55,11 @@ struct ConnectionEndTests {
             connection.answer()
             if connection.readToEnd() { ended.update { $0 += 1 } }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig { $0.idleConnectionAgeMax = .seconds(1) }
         let records = (1...3).map { _ in rig.start(rig.request("GET", port: origin.port)) }
         for record in records { #expect(await record.ended().bodyText == "ok") }
         #expect(origin.connections.count == 3)
         try await ended.wait("the end of the idle connections", within: .seconds(25)) { $0 == 3 }
-        try await rig.stop()
     }
 
     enum Remains: String, CaseIterable { case end, byte, endBehindByte }
@@ -84,12 +78,10 @@ struct ConnectionEndTests {
             let isClosed = connection.readToEnd()
             closed.update { $0 = isClosed }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "ok")
         answered.fire()
         try await closed.wait("our end of the connection", within: .seconds(25)) { $0 }
-        try await rig.stop()
     }
 
     /// A transfer that its client makes wait is not idle: its connection has bytes to read all the time.
@@ -107,7 +99,6 @@ struct ConnectionEndTests {
                 if connection.readToEnd() { closed.fire() }
             }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig { $0.bytesOutstandingMax = 64 << 10 }
         let paused = rig.start(rig.request("GET", port: origin.port), passesOn: false)
         let attempt = try #require(paused.attempt)
@@ -118,6 +109,5 @@ struct ConnectionEndTests {
         await paused.passOnToTheEnd()
         #expect(paused.facts.bodyText == text)
         #expect(paused.facts.failure == nil)
-        try await rig.stop()
     }
 }

@@ -30,7 +30,6 @@ struct DeadPeerTests {
             guard connection.readRequest()?.body.count == 16 << 20 else { return }
             connection.answer()
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let record = start(on: rig, port: origin.port, byteCount: 16 << 20)
         // No event ends this: the test is that for so long nothing happens.
@@ -39,7 +38,6 @@ struct DeadPeerTests {
         reads.fire()
         let facts = await record.ended()
         #expect(facts.failure == nil && facts.status == 200)
-        try await rig.stop()
     }
 
     @Test func originFromWhichNothingComesBackIsDead() async throws {
@@ -47,14 +45,12 @@ struct DeadPeerTests {
             connection.dropEverything()
             connection.readToEnd()
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let facts = await start(on: rig, port: origin.port, byteCount: 16 << 20).ended()
         let failure = try #require(facts.failure)
         #expect([.connectionWriteTimeout, .connectionReadTimeout].contains(failure.kind), "\(failure)")
         #expect(failure.message.contains("acknowledged nothing"))
         #expect(failure.evidence == .maybeApplied)
-        try await rig.stop()
     }
 
     private static func isDead(_ looks: [(now: Int, count: Int, since: Int)]) -> [Bool] {

@@ -25,7 +25,6 @@ struct DialTests {
             connection.write(hello.reversed())
             connection.readToEnd()
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let facts = await rig.send(dial(rig, host: usesIPv6 ? "::1" : "127.0.0.1", port: origin.port))
         #expect(facts.events == ["dialled"])
@@ -43,7 +42,6 @@ struct DialTests {
         close(descriptor)
         // Only the bytes of the tunnel arrived, no HTTP and no TLS.
         #expect(origin.received == ["hello"])
-        try await rig.stop()
     }
 
     /// The caller sends the request on the connection; libcurl must not.
@@ -53,7 +51,6 @@ struct DialTests {
             connection.write(hello.reversed())
             connection.readToEnd()
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         var request = rig.request("GET", port: origin.port, target: "/chat")
         request.purpose = .upgrade
@@ -68,12 +65,10 @@ struct DialTests {
         #expect(read(descriptor, &response, 5) == 5)
         close(descriptor)
         #expect(origin.received == ["hello"])
-        try await rig.stop()
     }
 
     @Test func eachDialMakesItsOwnConnection() async throws {
         let origin = try MisbehavingOrigin.answering()
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         _ = await rig.send(rig.request("GET", port: origin.port))
         let first = await rig.send(dial(rig, port: origin.port))
@@ -84,7 +79,6 @@ struct DialTests {
         try await eventually("three connections at the origin") { origin.connections.count >= 3 }
         #expect(origin.connections.count == 3)
         for descriptor in [first.dialled, second.dialled] { close(try #require(descriptor)) }
-        try await rig.stop()
     }
 
     @Test func refusedDialWasNeverSent() async throws {
@@ -93,17 +87,14 @@ struct DialTests {
         #expect(facts.failure?.kind == .connectionRefused)
         #expect(facts.failure?.phase == .connecting)
         #expect(facts.failure?.evidence == .neverSent)
-        try await rig.stop()
     }
 
     /// A dial does not spoil its handle for the requests that follow.
     @Test func handleOfADialServesRequestsAgain() async throws {
         let origin = try MisbehavingOrigin.answering()
-        defer { origin.stop() }
         let rig = try UpstreamRig { $0.spareTransferCountMax = 1 }
         close(try #require(await rig.send(dial(rig, port: origin.port)).dialled))
         for _ in 1...2 { #expect(await rig.send(rig.request("GET", port: origin.port)).status == 200) }
         #expect(origin.connections.count == 2)
-        try await rig.stop()
     }
 }

@@ -35,7 +35,6 @@ struct EarlyResponseTests {
             let isWhole = connection.readBody(isChunked: framing == .chunked, byteCount: Self.byteCount)
             received.update { $0 = isWhole ? Self.byteCount : -1 }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let body = upload(rig, framing: framing)
         let record = rig.start(rig.request("POST", port: origin.port, framing: framing, body: body))
@@ -47,7 +46,6 @@ struct EarlyResponseTests {
         let facts = await record.ended()
         #expect(facts.events == events + ["end"])
         try await received.wait("the whole body") { $0 == Self.byteCount }
-        try await rig.stop()
     }
 
     /// The outcome of an upload to an origin that answers its head, and resets the connection once the answer has come. The upload is not
@@ -60,7 +58,6 @@ struct EarlyResponseTests {
             isAnswered.block()
             connection.reset()
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let framing = UpstreamRequest.BodyFraming.length(Self.hugeByteCount)
         let body = upload(rig, framing: framing)
@@ -68,9 +65,7 @@ struct EarlyResponseTests {
         _ = await record.waitFor { $0.events.contains("complete") }
         isAnswered.fire()
         finish(body, byteCount: Self.hugeByteCount)
-        let facts = await record.ended()
-        try await rig.stop()
-        return facts
+        return await record.ended()
     }
 
     /// The client may already have a success, which is wrong now.
@@ -111,7 +106,6 @@ struct EarlyResponseTests {
             let rest = isChunked ? "Transfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n" : "Content-Length: 2\r\n\r\nno"
             connection.write("HTTP/1.1 \(status)\r\n\(says)\(rest)")
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig { $0.caFile = caFile }
         for number in 1...40 {
             let body = rig.emptyBody(length: Self.byteCount)
@@ -123,7 +117,6 @@ struct EarlyResponseTests {
             #expect(facts.status.map(String.init) == String(status.prefix(3)), "\(number): \(facts.failure?.message ?? "")")
             #expect(facts.bodyText == "no")
         }
-        try await rig.stop()
     }
 
     /// Early errors on a connection that carried a request before. By libcurl some were lost, and the request was sent again.
@@ -145,7 +138,6 @@ struct EarlyResponseTests {
                 return
             }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         for number in 1...60 {
             // The connection of the PUT before may seem to be kept until its end arrives.
@@ -157,7 +149,6 @@ struct EarlyResponseTests {
             #expect(facts.bodyText == "no")
         }
         #expect(keptCount.value == 60)
-        try await rig.stop()
     }
 
     /// A reset is no end of a response that only the end of the connection delimits. A failed `send` takes the reset off the socket, whose
@@ -170,7 +161,6 @@ struct EarlyResponseTests {
             connection.write("HTTP/1.1 \(status)\r\nContent-Type: text/plain\r\n\r\na part")
             connection.reset()
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         for number in 1...40 {
             let body = rig.emptyBody(length: Self.byteCount)
@@ -179,7 +169,6 @@ struct EarlyResponseTests {
                 rig.request("POST", port: origin.port, framing: .length(Self.byteCount), body: body, mayBeSentTwice: false))
             #expect(facts.events.last == "failed", "\(number): \(facts.events)")
         }
-        try await rig.stop()
     }
 
     private func finishAtOnce(_ body: CapturedBody) {
@@ -193,7 +182,6 @@ struct EarlyResponseTests {
             guard connection.readHead() != nil, connection.read(20_000) != nil else { return }
             connection.answer("ok", fields: "Connection: close\r\n")
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         for _ in 1...10 {
             let body = rig.emptyBody(length: 64 << 20)
@@ -202,7 +190,6 @@ struct EarlyResponseTests {
                 rig.request("POST", port: origin.port, framing: .length(64 << 20), body: body, mayBeSentTwice: false))
             #expect(facts.events.last == "failed")
         }
-        try await rig.stop()
     }
 
     // MARK: The end of a success
@@ -247,7 +234,6 @@ struct EarlyResponseTests {
             readsOn.block()
             while let bytes = connection.read(64 << 10) { readCount.update { $0 += bytes.count } }
         }
-        defer { origin.stop() }
         // So long that a busy machine does not have it pass while the origin does not read.
         let rig = try UpstreamRig { $0.endWithheldMax = .seconds(300) }
         let record = startHugeUpload(rig, to: origin)
@@ -260,7 +246,6 @@ struct EarlyResponseTests {
         #expect(facts.events.last == "end" && !facts.events.contains("complete"), "\(facts.events)")
         #expect(facts.status == Int(success.prefix(3)) && facts.bodyText == (success.contains("ok") ? "ok" : ""))
         try await readCount.wait("the whole body") { $0 == Self.hugeByteCount }
-        try await rig.stop()
     }
 
     @Test(arguments: successes) func cutUploadIsNeverASuccess(success: String) async throws {
@@ -277,7 +262,6 @@ struct EarlyResponseTests {
             cuts.block()
             connection.reset()
         }
-        defer { origin.stop() }
         // So long that a busy machine does not have it pass while the origin does not read.
         let rig = try UpstreamRig { $0.endWithheldMax = .seconds(300) }
         let record = startHugeUpload(rig, to: origin)
@@ -288,7 +272,6 @@ struct EarlyResponseTests {
         #expect(facts.events.last == "failed" && isOpen(facts.withoutLast, after: success), "\(facts.events)")
         // A success whose head was withheld was told to no client: the request may be sent again.
         #expect(facts.failure?.evidence == (facts.status == nil ? .maybeApplied : .answered))
-        try await rig.stop()
     }
 
     /// Without a proxy a client that reads while it sends has the end, too.
@@ -302,14 +285,12 @@ struct EarlyResponseTests {
             cuts.block()
             connection.reset()
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig { $0.endWithheldMax = .milliseconds(300) }
         let record = startHugeUpload(rig, to: origin)
         let facts = await record.waitFor { $0.events.contains("complete") }
         #expect(!facts.isTimedOut && facts.status == Int(success.prefix(3)) && facts.bodyText == (success.contains("ok") ? "ok" : ""))
         cuts.fire()
         #expect(await record.ended().failure?.evidence == .answered)
-        try await rig.stop()
     }
 
     /// The response is larger than what may wait for its recipient, and the upload is still on.
@@ -324,7 +305,6 @@ struct EarlyResponseTests {
                 received.update { $0 += 64 << 10 }
             }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig { $0.bytesOutstandingMax = 64 << 10 }
         let body = upload(rig, framing: .length(Self.byteCount))
         let record = rig.start(rig.request("POST", port: origin.port, framing: .length(Self.byteCount), body: body))
@@ -334,7 +314,6 @@ struct EarlyResponseTests {
         #expect(facts.body.count == Self.byteCount && facts.events.last == "end")
         // The origin counts a piece after it has sent it.
         try await received.wait("the whole body") { $0 == Self.byteCount }
-        try await rig.stop()
     }
 }
 

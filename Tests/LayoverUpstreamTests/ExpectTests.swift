@@ -25,7 +25,6 @@ struct ExpectTests {
             _ = connection.read(framing == .chunked ? 13 : 3)
             connection.answer(early.hasSuffix("\r\n\r\n") ? "fine" : "early")
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig { $0.continueWaitMax = .seconds(15) }
         let body = rig.emptyBody(length: nil)
         let record = rig.start(request(rig, port: origin.port, body: body, framing: framing))
@@ -42,7 +41,6 @@ struct ExpectTests {
         #expect(
             head.contains(framing == .chunked ? "Transfer-Encoding: chunked\r\n" : "Content-Length: 3\r\n"))
         #expect(origin.count(of: "Content-Length") + origin.count(of: "Transfer-Encoding") == 1)
-        try await rig.stop()
     }
 
     @Test(arguments: [UpstreamRequest.BodyFraming.none, .length(0)])
@@ -51,23 +49,19 @@ struct ExpectTests {
             guard connection.readHead() != nil else { return }
             connection.answer()
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig { $0.continueWaitMax = .seconds(3600) }
         var request = rig.request("GET", port: origin.port, framing: framing, body: framing == .none ? nil : rig.body(""))
         request.fields = ["A": "1", "Expect": "100-continue"]
         #expect(await rig.send(request).events == ["head", "body", "end"])
         #expect(origin.received.joined().contains("Expect: 100-continue\r\n"))
-        try await rig.stop()
     }
 
     @Test func bodyIsSentAfterADelayWithoutA100() async throws {
         let origin = try MisbehavingOrigin.answering(once: true)
-        defer { origin.stop() }
         let rig = try UpstreamRig { $0.continueWaitMax = .milliseconds(50) }
         let facts = await rig.send(request(rig, port: origin.port, body: rig.body("abc")))
         #expect(facts.events == ["head", "body", "end"])
         #expect(origin.received.first?.hasSuffix("\r\n\r\nabc") == true)
-        try await rig.stop()
     }
 
     @Test(arguments: ["417 Expectation Failed", "401 Unauthorized", "307 Temporary Redirect", "200 OK"])
@@ -75,7 +69,6 @@ struct ExpectTests {
         let origin = try MisbehavingOrigin { connection in
             while connection.readHead() != nil { connection.answer("no", status: status) }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig { $0.continueWaitMax = .seconds(15) }
         // The client waits, too, and sends nothing.
         let body = rig.emptyBody(length: 3)
@@ -86,7 +79,6 @@ struct ExpectTests {
         // The connection still owes a body; the next request must not be taken for it.
         #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "no")
         #expect(origin.connections.count == 2)
-        try await rig.stop()
     }
 
     @Test func chunkedErrorResponseEndsWhileTheClientWaitsForThe100() async throws {
@@ -96,13 +88,11 @@ struct ExpectTests {
                 "HTTP/1.1 413 Too Large\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n")
             connection.readToEnd()
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let facts = await rig.send(
             rig.request("POST", port: origin.port, framing: .length(3), body: rig.emptyBody(length: 3)))
         #expect(facts.events == ["bodyUnwanted", "head", "body", "end"])
         #expect(facts.status == 413)
         #expect(facts.bodyText == "no")
-        try await rig.stop()
     }
 }

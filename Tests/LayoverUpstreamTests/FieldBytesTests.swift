@@ -21,7 +21,6 @@ struct FieldBytesTests {
         let seed = UInt64.random(in: .min ... .max)
         var generator = SeededGenerator(seed: seed)
         let origin = try answering()
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         var expected: [UInt8] = []
         for _ in 0..<150 {
@@ -47,7 +46,6 @@ struct FieldBytesTests {
     @Test(arguments: ["X: \t ", "X:", "X:\t", "X: "])
     func aValueOfWhiteSpaceIsSentEmpty(line: String) async throws {
         let origin = try answering()
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         var request = rig.request("GET", port: origin.port)
         request.host = "h"

@@ -62,7 +62,6 @@ struct FramingTests {
         let origin = try MisbehavingOrigin { connection in
             while connection.readRequest() != nil { connection.write(example.answer) }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         for number in 1...2 {
             let facts = await rig.send(rig.request(example.method, port: origin.port))
@@ -72,7 +71,6 @@ struct FramingTests {
             #expect(facts.failure?.shutsGate == false)
             #expect(origin.connections.count == number)
         }
-        try await rig.stop()
     }
 
     static let bodilessAnswers: [Example] = [
@@ -95,7 +93,6 @@ struct FramingTests {
         let origin = try MisbehavingOrigin { connection in
             while connection.readRequest() != nil { connection.write(example.answer) }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         for number in 1...3 {
             let facts = await rig.send(
@@ -108,7 +105,6 @@ struct FramingTests {
             #expect(facts.sendings == 1)
             #expect(origin.connections.count == number)
         }
-        try await rig.stop()
     }
 
     /// The length is there, the bytes are not, or not yet: they must not meet the next request.
@@ -118,14 +114,12 @@ struct FramingTests {
                 connection.write("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\nX-A: 1\r\n\r\n")
             }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         for number in 1...2 {
             let facts = await rig.send(rig.request("GET", port: origin.port))
             #expect(facts.head == "HTTP/1.1 204 No Content\r\nX-A: 1\r\n")
             #expect(origin.connections.count == number)
         }
-        try await rig.stop()
     }
 
     @Test(arguments: ["600", "601", "699", "700", "850", "999"])
@@ -133,7 +127,6 @@ struct FramingTests {
         let origin = try MisbehavingOrigin { connection in
             while connection.readRequest() != nil { connection.answer("why", status: "\(status) Own Invention") }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         for method in ["GET", "GET", "PUT"] {
             let body = method == "PUT" ? rig.body("abc", mayBeSentTwice: true) : nil
@@ -145,7 +138,6 @@ struct FramingTests {
             #expect(facts.bodyText == "why")
         }
         #expect(origin.connections.count == 1)
-        try await rig.stop()
     }
 
     @Test(arguments: [
@@ -157,7 +149,6 @@ struct FramingTests {
                 connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks)
             }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         for number in 1...2 {
             let facts = await rig.send(rig.request("GET", port: origin.port))
@@ -166,7 +157,6 @@ struct FramingTests {
             #expect(facts.failure?.kind == .httpResponseTransferCoding)
             #expect(origin.connections.count == number)
         }
-        try await rig.stop()
     }
 
     /// libcurl alone takes no head of 300 KB, and no line of 100 KB.
@@ -176,7 +166,6 @@ struct FramingTests {
         let origin = try MisbehavingOrigin { connection in
             while connection.readRequest() != nil { connection.write("HTTP/1.1 200 OK\r\n\(fields)Content-Length: 2\r\n\r\nok") }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig { $0.responseLimits.headByteCountMax = 512 << 10 }
         let facts = await rig.send(rig.request("GET", port: origin.port))
         if isWithinLibcurl || Path.current == .direct {
@@ -184,7 +173,6 @@ struct FramingTests {
         } else {
             #expect(facts.failure?.kind == .httpResponseHeaderSectionSize && facts.failure?.evidence == .maybeApplied)
         }
-        try await rig.stop()
     }
 
     @Test(arguments: ["no colon\r\n", "Content-Length: 5\r\n", "X z: y\r\n", " folded\r\n"])
@@ -195,11 +183,9 @@ struct FramingTests {
                     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\(line)\r\n")
             }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let facts = await rig.send(rig.request("GET", port: origin.port))
         #expect(facts.events == ["head", "body", "failed"])
         #expect(facts.failure?.evidence == .answered)
-        try await rig.stop()
     }
 }

@@ -9,11 +9,9 @@ import Testing
 struct IdleConnectionTests {
     @Test func keptAliveConnectionIsUsedAgain() async throws {
         let origin = try MisbehavingOrigin.answering()
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         for _ in 1...5 { #expect(await rig.send(rig.request("GET", port: origin.port)).status == 200) }
         #expect(origin.connections.count == 1)
-        try await rig.stop()
     }
 
     @Test func openConnectionsAndRequestsOnThemAreCounted() async throws {
@@ -25,7 +23,6 @@ struct IdleConnectionTests {
             connection.answer()
             ended.block()
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let request = rig.request("GET", port: origin.port)
         async let response = rig.send(request)
@@ -36,7 +33,6 @@ struct IdleConnectionTests {
         try await waitForCounts([request.origin: ConnectionCount(open: 1, busy: 0)], rig)
         ended.fire()
         try await waitForCounts([:], rig)
-        try await rig.stop()
     }
 
     /// The dialler's own descriptor is closed a moment after the connection has begun.
@@ -62,7 +58,6 @@ struct IdleConnectionTests {
             poisoned.fire()
             connection.readToEnd()
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "from 1")
         answered.fire()
@@ -73,7 +68,6 @@ struct IdleConnectionTests {
         #expect(facts.sendings == 1)
         #expect(origin.count(of: "GET /x") == 2)
         #expect(origin.connections.first?.receivedText.contains("GET /x") == true)
-        try await rig.stop()
     }
 
     /// The bytes are in the kernel, and the loop has not read them yet when the next request begins.
@@ -89,7 +83,6 @@ struct IdleConnectionTests {
             poisoned.fire()
             connection.readToEnd()
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "from 1")
         // The turn of the loop in which it comes goes on with the next request.
@@ -105,7 +98,6 @@ struct IdleConnectionTests {
         #expect(facts.bodyText == "from 2")
         #expect(facts.sendings == 1)
         #expect(origin.connections.first?.receivedText.components(separatedBy: "GET /x").count == 2)
-        try await rig.stop()
     }
 
     @Test func endOfAnIdleConnectionIsNoticedBeforeSending() async throws {
@@ -118,14 +110,12 @@ struct IdleConnectionTests {
             connection.close()
             closed.fire()
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         _ = await rig.send(rig.request("GET", port: origin.port))
         #expect(await closed.happened())
         let facts = await rig.send(rig.request("GET", port: origin.port))
         #expect(facts.status == 200)
         #expect(facts.sendings == 1)
-        try await rig.stop()
     }
 
     @Test(arguments: [
@@ -137,7 +127,6 @@ struct IdleConnectionTests {
         let origin = try MisbehavingOrigin { connection in
             while connection.readRequest() != nil { connection.write(answer) }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         for _ in 1...2 {
             let facts = await rig.send(rig.request("GET", port: origin.port))
@@ -145,28 +134,23 @@ struct IdleConnectionTests {
             #expect(facts.bodyText == "ok")
         }
         #expect(origin.connections.count == 2)
-        try await rig.stop()
     }
 
     @Test func afterANetworkChangeNoOldConnectionIsUsed() async throws {
         let origin = try MisbehavingOrigin.answering()
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         _ = await rig.send(rig.request("GET", port: origin.port))
         rig.eventLoop.execute { rig.worker.networkChanged() }
         _ = await rig.send(rig.request("GET", port: origin.port))
         _ = await rig.send(rig.request("GET", port: origin.port))
         #expect(origin.connections.count == 2)
-        try await rig.stop()
     }
 
     @Test func attemptThatNeedsAFreshConnectionGetsOne() async throws {
         let origin = try MisbehavingOrigin.answering()
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         _ = await rig.send(rig.request("GET", port: origin.port))
         _ = await rig.send(rig.request("GET", port: origin.port), needsFreshConnection: true)
         #expect(origin.connections.count == 2)
-        try await rig.stop()
     }
 }

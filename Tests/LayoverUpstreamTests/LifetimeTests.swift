@@ -39,7 +39,6 @@ struct LifetimeTests {
                 connection.answer()
             }
         }
-        defer { origin.stop() }
         // Clients of tests before may still be there that were connected to somebody else at this port.
         let before = socketCount(to: origin.port)
         let rig = try UpstreamRig()
@@ -69,7 +68,6 @@ struct LifetimeTests {
                 connection.answer()
             }
         }
-        defer { origin.stop() }
         let before = socketCount(to: origin.port)
         let rig = try UpstreamRig { $0.idleConnectionCountMax = 3 }
         let records = (1...20).map { _ in rig.start(rig.request("GET", port: origin.port)) }
@@ -77,12 +75,10 @@ struct LifetimeTests {
         for record in records { #expect(await record.ended().status == 200) }
         // The worker closes its own descriptors a moment after the responses. The connections that are left stay for 55 s.
         try await eventually("no more than three connections", within: .seconds(20)) { socketCount(to: origin.port) <= before + 3 }
-        try await rig.stop()
     }
 
     @Test func attemptIsFreeAfterItsEnd() async throws {
         let origin = try MisbehavingOrigin.answering()
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         weak var attempt: UpstreamAttempt?
         weak var body: CapturedBody?
@@ -98,7 +94,6 @@ struct LifetimeTests {
         // The worker lets go in the turn that delivers the end. A thread that only dialled may do so later.
         _ = await rig.send(rig.request("GET", port: origin.port))
         try await eventually("the attempt and its body are free") { attempt == nil && body == nil }
-        try await rig.stop()
     }
 
     @Test func manyAttemptsAtOnceEachEndOnce() async throws {
@@ -108,7 +103,6 @@ struct LifetimeTests {
                 connection.answer()
             }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let records = (0..<300).map { number in
             rig.start(
@@ -122,7 +116,6 @@ struct LifetimeTests {
             #expect(facts.events.last == (number % 7 == 0 ? "failed" : "end"))
         }
         #expect(records.allSatisfy { $0.facts.terminalCount == 1 })
-        try await rig.stop()
     }
 
     @Test func curlCodesHaveTheirNumbers() {

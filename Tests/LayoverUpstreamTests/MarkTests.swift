@@ -23,14 +23,12 @@ struct MarkTests {
         #expect(facts.failure?.evidence == .neverSent)
         #expect(facts.failure?.phase == .connecting)
         #expect(count.load(ordering: .relaxed) == 0)
-        try await rig.stop()
     }
 
     /// The origin accepts the connection and closes it in the middle of the handshake.
     @Test func startIsNotRecordedIfTheHandshakeFails() async throws {
         let rig = try UpstreamRig()
         let origin = try MisbehavingOrigin { connection in _ = connection.read(1) }
-        defer { origin.stop() }
         let count = Atomic(0)
         let facts = await attempt(rig, port: origin.port, scheme: .https) {
             count.add(1, ordering: .relaxed).newValue > 0
@@ -39,13 +37,11 @@ struct MarkTests {
         #expect(facts.failure?.phase == .securing)
         #expect(count.load(ordering: .relaxed) == 0)
         #expect(origin.connections.count == 1)
-        try await rig.stop()
     }
 
     @Test func startIsRecordedOnceBeforeTheFirstByte() async throws {
         let rig = try UpstreamRig()
         let origin = try MisbehavingOrigin.answering(once: true)
-        defer { origin.stop() }
         let seen = Mutex<[String]>([])
         let facts = await attempt(rig, port: origin.port) {
             seen.withLock { $0.append(origin.received.joined()) }
@@ -54,13 +50,11 @@ struct MarkTests {
         #expect(facts.events == ["head", "body", "end"])
         #expect(seen.withLock { $0 } == [""], "nothing had come by then")
         #expect(origin.count(of: "POST /x HTTP/1.1") == 1)
-        try await rig.stop()
     }
 
     @Test func requestIsNotSentIfItsStartCannotBeRecorded() async throws {
         let rig = try UpstreamRig()
         let origin = try MisbehavingOrigin.answering(once: true)
-        defer { origin.stop() }
         let facts = await attempt(rig, port: origin.port) { false }
         #expect(facts.events == ["failed"])
         #expect(facts.failure?.evidence == .neverSent)

@@ -15,7 +15,6 @@ struct ParentProxyTests {
             connection.write(answer)
             if !closes { connection.readToEnd() }
         }
-        defer { parentProxy.stop() }
         let rig = try UpstreamRig()
         var request = rig.request(method, port: 443, scheme: .https, host: "o.test")
         request.parentProxy = ParentProxy(scheme: .http, host: "127.0.0.1", port: parentProxy.port)
@@ -66,7 +65,6 @@ struct ParentProxyTests {
             guard connection.readHead() != nil else { return }
             connection.write("HTTP/1.1 403 X\r\n\r\n")
         }
-        defer { parentProxy.stop() }
         let rig = try UpstreamRig()
         var request = rig.request("GET", port: 443, scheme: .https, host: "o.test", fields: fields)
         request.parentProxy = ParentProxy(scheme: .http, host: "127.0.0.1", port: parentProxy.port)
@@ -102,7 +100,6 @@ struct ParentProxyTests {
     /// - Returns: The outcome of an attempt whose CONNECT arrived; nil if the time was over before, as on a busy machine.
     private static func outcomeOfSilence(connectMax: Duration, on rig: UpstreamRig) async throws -> AttemptRecord.Facts? {
         let parentProxy = try silentParentProxy(Signal())
-        defer { parentProxy.stop() }
         var request = Self.request(rig, through: parentProxy)
         request.timeouts.connect = connectMax
         let facts = await rig.send(request)
@@ -119,14 +116,12 @@ struct ParentProxyTests {
         #expect(facts.failure?.kind == .connectionTimeout)
         #expect(facts.failure?.message == "The parent proxy did not open the connection to the origin in time.")
         #expect(facts.failure?.phase == .connecting && facts.failure?.evidence == .neverSent)
-        try await rig.stop()
     }
 
     @Test(arguments: [true, false])
     func cancelWhileTheParentProxyIsAskedIsNeverSent(onlyIfConnecting: Bool) async throws {
         let asked = Signal()
         let parentProxy = try Self.silentParentProxy(asked)
-        defer { parentProxy.stop() }
         let rig = try UpstreamRig()
         let record = rig.start(Self.request(rig, through: parentProxy))
         #expect(await asked.happened())
@@ -138,7 +133,6 @@ struct ParentProxyTests {
         #expect(facts.failure?.shutsGate == false)
         let terminalCount = try await rig.eventLoop.submit { record.facts.terminalCount }.get()
         #expect(terminalCount == 1)
-        try await rig.stop()
     }
 
     @Test func bytesBehindASuccessThatAreNoTLSFailTheHandshake() async throws {

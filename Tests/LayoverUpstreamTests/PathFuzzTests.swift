@@ -80,7 +80,6 @@ struct PathFuzzTests {
                 else { return }
             }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         var outcomes: [Int: AttemptRecord.Facts] = [:]
         for wave in stride(from: 0, to: count, by: 24) {

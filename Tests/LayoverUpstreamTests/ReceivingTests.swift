@@ -13,11 +13,8 @@ struct ReceivingTests {
             guard connection.readRequest() != nil else { return }
             connection.write(answer)
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
-        let facts = await rig.send(rig.request(method, port: origin.port))
-        try await rig.stop()
-        return facts
+        return await rig.send(rig.request(method, port: origin.port))
     }
 
     @Test func interimHeadsComeBeforeTheFinalOne() async throws {
@@ -86,13 +83,11 @@ struct ReceivingTests {
                 connection.write([byte])
             }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let facts = await rig.send(rig.request("GET", port: origin.port))
         #expect(facts.events == ["head", "body", "end"])
         #expect(facts.head == "HTTP/1.1 200 OK\r\nX: y\r\n")
         #expect(facts.bodyText == "abc")
         #expect(facts.trailers == "T: u\r\n")
-        try await rig.stop()
     }
 }

@@ -47,7 +47,6 @@ struct ResolvingEndsTests {
 
     @Test func oneOfManyThatWaitIsCancelledAlone() async throws {
         let origin = try MisbehavingOrigin.answering()
-        defer { origin.stop() }
         let gate = Signal()
         let lookup = ScriptedLookup(Self.here, gate: gate)
         let rig = try UpstreamRig(resolver: lookup.resolver())
@@ -60,7 +59,6 @@ struct ResolvingEndsTests {
         gate.fire()
         for record in records[1...7] { #expect(await record.ended().status == 200) }
         #expect(lookup.asked.value.count == 1)
-        try await rig.stop()
     }
 
     /// A thousand names at once, with a silent resolver: the threads are bounded, and in the end gone.
@@ -106,6 +104,5 @@ struct ResolvingEndsTests {
         #expect(!failure.isNameUnknown)
         gate.fire()
         for record in first { #expect(await record.ended().failure?.kind == .dnsError) }
-        try await rig.stop()
     }
 }

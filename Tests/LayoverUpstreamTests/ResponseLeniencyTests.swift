@@ -19,7 +19,6 @@ struct ResponseLeniencyTests {
         let origin = try MisbehavingOrigin { connection in
             while connection.readRequest() != nil { connection.write(answer) }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         for _ in 1...2 {
             let facts = await rig.send(rig.request("GET", port: origin.port))
@@ -28,7 +27,6 @@ struct ResponseLeniencyTests {
             #expect(facts.bodyText == "ok")
         }
         #expect(origin.connections.count == 1)
-        try await rig.stop()
     }
 
     @Test(arguments: ["HTTP/1.0 200 OK\nX: y\nContent-Length: 2\n\nok", "HTTP/1.0 200 OK\nX: y\n\nok", "HTTP/1.1 200 OK\r\nX: y\r\nTransfer-Encoding: identity\r\n\r\nok"])
@@ -37,13 +35,11 @@ struct ResponseLeniencyTests {
             _ = connection.readRequest()
             connection.write(answer)
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let facts = await rig.send(rig.request("GET", port: origin.port))
         #expect(facts.failure == nil)
         #expect(facts.head == "HTTP/1.1 200 OK\r\nX: y\r\n")
         #expect(facts.bodyText == "ok")
-        try await rig.stop()
     }
 
     /// The origin keeps the connection open. libcurl would wait for its end.
@@ -53,7 +49,6 @@ struct ResponseLeniencyTests {
                 connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 2\r\n\r\n" + (method == "GET" ? "ok" : ""))
             }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let start = ContinuousClock.now
         for _ in 1...2 {
@@ -64,7 +59,6 @@ struct ResponseLeniencyTests {
         // An origin's connection is given up after 30 seconds.
         #expect(ContinuousClock.now - start < .seconds(25))
         if Path.current == .direct { #expect(origin.connections.count == 1) }
-        try await rig.stop()
     }
 
     /// libcurl does not take such a version, and does not find the length behind white space.
@@ -75,7 +69,6 @@ struct ResponseLeniencyTests {
         let origin = try MisbehavingOrigin { connection in
             while connection.readRequest() != nil { connection.write(answer) }
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let facts = await rig.send(rig.request("GET", port: origin.port))
         if Path.current == .direct {
@@ -83,7 +76,6 @@ struct ResponseLeniencyTests {
         } else {
             #expect(facts.events == ["failed"] && facts.failure?.kind == .httpProtocolError)
         }
-        try await rig.stop()
     }
 
     /// The origin says no more and does not close: nothing but these bytes can end the attempt.
@@ -96,13 +88,11 @@ struct ResponseLeniencyTests {
             connection.write(bytes)
             connection.readToEnd()
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let facts = await rig.send(rig.request("GET", port: origin.port))
         #expect(facts.events == ["failed"])
         #expect(facts.failure?.kind == .httpProtocolError)
         #expect(facts.failure?.evidence == .maybeApplied)
-        try await rig.stop()
     }
 
     /// Closing right behind them does not make them a response that broke off, which would be tried again.
@@ -111,10 +101,8 @@ struct ResponseLeniencyTests {
             _ = connection.readRequest()
             connection.write([0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x46])
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let facts = await rig.send(rig.request("GET", port: origin.port))
         #expect(facts.failure?.kind == .httpProtocolError)
-        try await rig.stop()
     }
 }

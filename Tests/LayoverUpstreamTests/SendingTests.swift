@@ -18,7 +18,6 @@ struct SendingTests {
             guard connection.readRequest() != nil else { return }
             connection.answer("", fields: "Connection: close\r\n")
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         var request = rig.request("GET", port: origin.port)
         request.host = "h"
@@ -116,7 +115,6 @@ struct SendingTests {
             guard let body = connection.read(6) else { return }
             connection.answer(String(decoding: body, as: UTF8.self))
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let body = rig.emptyBody(length: 6)
         let record = rig.start(
@@ -129,7 +127,6 @@ struct SendingTests {
         #expect(facts.bodyText == "abcdef")
         // No 100 was expected, so nobody had to be told.
         #expect(!facts.events.contains("bodyWanted"))
-        try await rig.stop()
     }
 
     @Test(arguments: [UpstreamRequest.BodyFraming.length(6), .chunked])
@@ -140,7 +137,6 @@ struct SendingTests {
             headCame.fire()
             connection.readToEnd()
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let body = rig.emptyBody(length: nil)
         _ = body.append(ByteBuffer(string: "abc"))
@@ -158,12 +154,10 @@ struct SendingTests {
 
     @Test func bodyShorterThanAnnouncedEndsTheAttempt() async throws {
         let origin = try MisbehavingOrigin { $0.readToEnd() }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let facts = await rig.send(
             rig.request("POST", port: origin.port, framing: .length(5), body: rig.body("abc")))
         #expect(facts.failure?.kind == .httpRequestError)
-        try await rig.stop()
     }
 
     @Test func bodyLongerThanAnnouncedIsCut() async throws {
@@ -180,11 +174,9 @@ struct SendingTests {
             guard connection.readRequest() != nil else { return }
             connection.answer()
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let facts = await rig.send(rig.request("GET", port: origin.port, host: "::1"))
         #expect(facts.status == 200)
         #expect(origin.received.first?.contains("Host: [::1]:\(origin.port)\r\n") == true)
-        try await rig.stop()
     }
 }

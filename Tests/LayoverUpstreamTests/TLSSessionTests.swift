@@ -10,45 +10,29 @@ import Testing
 @testable import LayoverUpstream
 
 /// Layover's own TLS, against `openssl s_server` and against raw bytes.
-@Suite(.serialized)
+@Suite(.serialized, .directPath)
 struct TLSSessionTests {
-    private func onDirectPath(_ adjust: (inout UpstreamOptions) -> Void, _ test: (UpstreamRig) async throws -> Void) async throws {
-        try await on(.direct, adjust, test)
-    }
-
-    private func on(
-        _ path: Path, _ adjust: (inout UpstreamOptions) -> Void, _ test: (UpstreamRig) async throws -> Void
-    ) async throws {
-        try await Path.$current.withValue(path) {
-            let rig = try UpstreamRig(adjust: adjust)
-            try await test(rig)
-            try await rig.stop()
-        }
-    }
-
     /// A response without a length is whole only if the origin said that it ends: the end of the connection can be anybody's.
     /// libcurl takes both for complete.
-    @Test(arguments: [true, false], [Path.direct, .libcurl]) func endWithoutACloseNotifyIsATruncation(says: Bool, path: Path) async throws {
+    @Test(arguments: [true, false], Path.allCases) func endWithoutACloseNotifyIsATruncation(says: Bool, path: Path) async throws {
         let certificates = try TestCertificates()
         let origin = try await ScriptedTLSOrigin(certificates, says ? .endsWell : .isCutOff)
-        try await on(path, { $0.caFile = certificates.caFile }) { rig in
-            let facts = await rig.send(rig.request("GET", port: origin.port, scheme: .https))
-            #expect(facts.bodyText == "all of it")
-            #expect(facts.events.last == (says ? "end" : "failed"))
-            if !says {
-                #expect(facts.failure?.kind == .httpResponseIncomplete)
-                #expect(facts.failure?.evidence == .answered)
-            }
+        let rig = try await Path.$current.withValue(path) { try UpstreamRig { $0.caFile = certificates.caFile } }
+        let facts = await rig.send(rig.request("GET", port: origin.port, scheme: .https))
+        #expect(facts.bodyText == "all of it")
+        #expect(facts.events.last == (says ? "end" : "failed"))
+        if !says {
+            #expect(facts.failure?.kind == .httpResponseIncomplete)
+            #expect(facts.failure?.evidence == .answered)
         }
     }
 
     @Test func responseWithALengthIsWholeWithoutACloseNotify() async throws {
         let certificates = try TestCertificates()
         let origin = try await ScriptedTLSOrigin(certificates, .isCutOffBehindALength)
-        try await onDirectPath({ $0.caFile = certificates.caFile }) { rig in
-            let facts = await rig.send(rig.request("GET", port: origin.port, scheme: .https))
-            #expect(facts.events == ["head", "body", "end"])
-        }
+        let rig = try UpstreamRig { $0.caFile = certificates.caFile }
+        let facts = await rig.send(rig.request("GET", port: origin.port, scheme: .https))
+        #expect(facts.events == ["head", "body", "end"])
     }
 
     /// The kernel of such an origin keeps a short response back until the tickets are acknowledged, and drops it at the close. Before, our
@@ -62,64 +46,59 @@ struct TLSSessionTests {
             connection.answer("no", status: "413 Content Too Large", fields: "Connection: close\r\n")
             connection.closeSilently()
         }
-        defer { origin.stop() }
         let text = String(repeating: "x", count: 100_000)
-        try await onDirectPath({ $0.caFile = certificates.caFile }) { rig in
-            // An origin that closes within microseconds may be faster than the acknowledgement, on a busy machine often.
-            var (deliveredCount, count) = (0, 0)
-            while deliveredCount < 20, count < 400 {
-                count += 1
-                let facts = await rig.send(
-                    rig.request(
-                        "POST", port: origin.port, scheme: .https, framing: .length(text.utf8.count), body: rig.body(text),
-                        mayBeSentTwice: false))
-                if facts.status == 413, facts.bodyText == "no" { deliveredCount += 1 }
-            }
-            #expect(deliveredCount == 20, "of \(count)")
+        let rig = try UpstreamRig { $0.caFile = certificates.caFile }
+        // An origin that closes within microseconds may be faster than the acknowledgement, on a busy machine often.
+        var (deliveredCount, count) = (0, 0)
+        while deliveredCount < 20, count < 400 {
+            count += 1
+            let facts = await rig.send(
+                rig.request(
+                    "POST", port: origin.port, scheme: .https, framing: .length(text.utf8.count), body: rig.body(text),
+                    mayBeSentTwice: false))
+            if facts.status == 413, facts.bodyText == "no" { deliveredCount += 1 }
         }
+        #expect(deliveredCount == 20, "of \(count)")
     }
 
     /// The second connection needs no full handshake, with either version; the third gets a session of the second.
     @Test(arguments: ["-tls1_2", "-tls1_3"]) func sessionsAreResumed(version: String) async throws {
         let certificates = try TestCertificates()
         let origin = try await ScriptedTLSOrigin(certificates, .tellsTheHandshake, version: version)
-        try await onDirectPath({ $0.caFile = certificates.caFile }) { rig in
-            var seen: [String] = []
-            for _ in 1...3 {
-                let facts = await rig.send(rig.request("GET", port: origin.port, scheme: .https), needsFreshConnection: true)
-                seen.append(facts.bodyText)
-            }
-            #expect(seen == ["new", "resumed", "resumed"])
+        let rig = try UpstreamRig { $0.caFile = certificates.caFile }
+        var seen: [String] = []
+        for _ in 1...3 {
+            let facts = await rig.send(rig.request("GET", port: origin.port, scheme: .https), needsFreshConnection: true)
+            seen.append(facts.bodyText)
         }
+        #expect(seen == ["new", "resumed", "resumed"])
     }
 
     @Test func serverNameIsSentForNamesOnlyAndTheProtocolIsNamed() async throws {
         let certificates = try TestCertificates(names: "IP:127.0.0.1,DNS:localhost")
         let origin = try await ScriptedTLSOrigin(certificates, .tellsTheNames)
-        try await onDirectPath({ $0.caFile = certificates.caFile }) { rig in
-            #expect(await rig.send(rig.request("GET", port: origin.port, scheme: .https)).bodyText == "None http/1.1")
-            let named = rig.request("GET", port: origin.port, scheme: .https, host: "localhost")
-            #expect(await rig.send(named).bodyText == "localhost http/1.1")
-        }
+        let rig = try UpstreamRig { $0.caFile = certificates.caFile }
+        #expect(await rig.send(rig.request("GET", port: origin.port, scheme: .https)).bodyText == "None http/1.1")
+        let named = rig.request("GET", port: origin.port, scheme: .https, host: "localhost")
+        #expect(await rig.send(named).bodyText == "localhost http/1.1")
     }
 
     @Test func bodiesPassBothWaysAtOnce() async throws {
         let certificates = try TestCertificates()
         let origin = try await ScriptedTLSOrigin(certificates, .echoes)
-        try await onDirectPath({ $0.caFile = certificates.caFile }) { rig in
-            let count = 3 << 20
-            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 131 ^ ($0 >> 9)) }
-            let body = rig.emptyBody(length: count, mayBeSentTwice: true)
-            let record = rig.start(
-                rig.request("PUT", port: origin.port, scheme: .https, framing: .length(count), body: body))
-            for start in stride(from: 0, to: count, by: 50_000) {
-                _ = body.append(ByteBuffer(bytes: bytes[start..<min(count, start + 50_000)]))
-            }
-            body.finish()
-            let facts = await record.ended()
-            #expect(facts.events == ["head", "body", "end"])
-            #expect(facts.body == bytes)
+        let rig = try UpstreamRig { $0.caFile = certificates.caFile }
+        let count = 3 << 20
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 131 ^ ($0 >> 9)) }
+        let body = rig.emptyBody(length: count, mayBeSentTwice: true)
+        let record = rig.start(
+            rig.request("PUT", port: origin.port, scheme: .https, framing: .length(count), body: body))
+        for start in stride(from: 0, to: count, by: 50_000) {
+            _ = body.append(ByteBuffer(bytes: bytes[start..<min(count, start + 50_000)]))
         }
+        body.finish()
+        let facts = await record.ended()
+        #expect(facts.events == ["head", "body", "end"])
+        #expect(facts.body == bytes)
     }
 
     @Test func trustFileThatCannotBeReadIsAnError() {

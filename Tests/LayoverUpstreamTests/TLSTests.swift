@@ -12,7 +12,6 @@ struct TLSTests {
     @Test func originOfATrustedCAIsReachedAndItsConnectionIsKept() async throws {
         let certificates = try TestCertificates()
         let origin = try TLSOrigin(certificates: certificates, answer: Self.answer)
-        defer { origin.stop() }
         let rig = try UpstreamRig { $0.caFile = certificates.caFile }
         let request = rig.request("GET", port: origin.port, scheme: .https)
         let first = await rig.send(request)
@@ -20,13 +19,11 @@ struct TLSTests {
         #expect(first.failure == nil)
         // s_server serves one connection at a time: a second one would wait for ever.
         for _ in 1...3 { #expect(await rig.send(request).bodyText == "ok") }
-        try await rig.stop()
     }
 
     @Test func originOfAnUnknownCAGetsNothing() async throws {
         let certificates = try TestCertificates()
         let origin = try TLSOrigin(certificates: certificates, answer: Self.answer)
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let failure = await rig.send(rig.request("POST", port: origin.port, scheme: .https)).failure
         #expect(failure?.kind == .tlsCertificateError)
@@ -34,18 +31,15 @@ struct TLSTests {
         #expect(failure?.evidence == .neverSent)
         // The certificate will not be trusted later either.
         #expect(failure?.shutsGate == false)
-        try await rig.stop()
     }
 
     @Test func certificateForAnotherHostIsRefused() async throws {
         let certificates = try TestCertificates(names: "DNS:elsewhere.example")
         let origin = try TLSOrigin(certificates: certificates, answer: Self.answer)
-        defer { origin.stop() }
         let rig = try UpstreamRig { $0.caFile = certificates.caFile }
         let failure = await rig.send(rig.request("POST", port: origin.port, scheme: .https)).failure
         #expect(failure?.kind == .tlsCertificateError)
         #expect(failure?.evidence == .neverSent)
-        try await rig.stop()
     }
 
     @Test func oldProtocolIsRefused() async throws {
@@ -53,12 +47,10 @@ struct TLSTests {
         let origin = try TLSOrigin(
             certificates: certificates, answer: Self.answer,
             arguments: ["-tls1_1", "-cipher", "DEFAULT:@SECLEVEL=0"])
-        defer { origin.stop() }
         let rig = try UpstreamRig { $0.caFile = certificates.caFile }
         let failure = await rig.send(rig.request("POST", port: origin.port, scheme: .https)).failure
         #expect(failure?.phase == .securing)
         #expect(failure?.evidence == .neverSent)
-        try await rig.stop()
     }
 
     @Test(arguments: ["HTTP/1.1 400 Bad Request\r\n\r\n", "", "reset"])
@@ -68,7 +60,6 @@ struct TLSTests {
             if answer == "reset" { return connection.reset() }
             connection.write(answer)
         }
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let failure = await rig.send(
             rig.request("POST", port: origin.port, scheme: .https, target: "/secret")
@@ -78,7 +69,6 @@ struct TLSTests {
         #expect(failure?.evidence == .neverSent)
         #expect(failure?.shutsGate == true)
         #expect(origin.count(of: "secret") == 0)
-        try await rig.stop()
     }
 
     /// An origin that takes the connection and the first message of the handshake, and does not answer.
@@ -93,7 +83,6 @@ struct TLSTests {
     @Test func handshakeThatIsCancelledFailsWhileSecuring() async throws {
         let greeted = Signal()
         let origin = try Self.silentOrigin(greeted)
-        defer { origin.stop() }
         let rig = try UpstreamRig()
         let record = rig.start(rig.request("POST", port: origin.port, scheme: .https, target: "/secret"))
         #expect(await greeted.happened())
@@ -101,13 +90,11 @@ struct TLSTests {
         let failure = await record.ended().failure
         #expect(failure?.phase == .securing)
         #expect(failure?.evidence == .neverSent)
-        try await rig.stop()
     }
 
     /// - Returns: The failure of an attempt whose handshake began; nil if the time was over before, as on a busy machine.
     private static func failureOfSilence(connectMax: Duration, on rig: UpstreamRig) async throws -> Failure? {
         let origin = try silentOrigin(Signal())
-        defer { origin.stop() }
         var request = rig.request("POST", port: origin.port, scheme: .https, target: "/secret")
         request.timeouts.connect = connectMax
         let failure = await rig.send(request).failure
@@ -126,7 +113,6 @@ struct TLSTests {
         #expect(failure.kind == .connectionTimeout)
         #expect(failure.shutsGate)
         #expect(failure.message.contains("TLS handshake"))
-        try await rig.stop()
     }
 
     @Test func unreadableCAFileIsAnError() {

@@ -35,6 +35,7 @@ package final class MisbehavingOrigin: Sendable {
         self.script = script
         self.tls = tls
         OriginThreads.start { [self] in acceptAll() }
+        TestServers.endWithTest { [self] in stop() }
     }
 
     /// An origin that answers every request with a 200, or only the first one of each connection.

@@ -40,6 +40,7 @@ package final class TLSOrigin: @unchecked Sendable {
         let ends = PipeEnds(received: received, sent: sent)
         OriginThreads.start { ends.answerAll(with: Data(answer.utf8)) }
         try waitUntilListening()
+        TestServers.endWithTest { [self] in stop() }
     }
 
     package var pid: Int32 { process.processIdentifier }

@@ -1,6 +1,7 @@
 import LayoverEngine
 import LayoverOrigin
 import LayoverTLS
+import LayoverTestSupport
 import Testing
 
 @testable import LayoverUpstream
@@ -38,19 +39,20 @@ enum Path: String, Sendable, CaseIterable {
     }
 }
 
-/// Runs each test once for each path: what is true of one must be true of the other.
-struct BothPaths: SuiteTrait, TestTrait, TestScoping {
+/// Runs each test once for each of these paths, and ends the servers and rigs that it has started.
+struct OnPaths: SuiteTrait, TestTrait, TestScoping {
+    let paths: [Path]
     let isRecursive = true
 
-    func scopeProvider(for test: Test, testCase: Test.Case?) -> BothPaths? { testCase == nil ? nil : self }
+    func scopeProvider(for test: Test, testCase: Test.Case?) -> OnPaths? { testCase == nil ? nil : self }
 
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        for path in Path.allCases {
+        for path in paths {
             await Path.$current.withValue(path) {
                 do {
-                    try await function()
+                    try await TestServers.ending { try await function() }
                 } catch {
                     Issue.record(error, "on the path \(path)")
                 }
@@ -59,6 +61,8 @@ struct BothPaths: SuiteTrait, TestTrait, TestScoping {
     }
 }
 
-extension Trait where Self == BothPaths {
-    static var bothPaths: BothPaths { BothPaths() }
+extension Trait where Self == OnPaths {
+    /// What is true of one path must be true of the other.
+    static var bothPaths: OnPaths { OnPaths(paths: Path.allCases) }
+    static var directPath: OnPaths { OnPaths(paths: [.direct]) }
 }

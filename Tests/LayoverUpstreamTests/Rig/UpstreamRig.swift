@@ -18,6 +18,7 @@ final class UpstreamRig: Sendable {
     let batchEndCount: BatchEndCount
     private let threads = NIOThreadPool(numberOfThreads: 1)
     private let spool: BodySpool
+    private let isStopped = Atomic(false)
 
     init(
         guard addressGuard: any AddressGuard = OpenGuard(),
@@ -41,10 +42,12 @@ final class UpstreamRig: Sendable {
             .makeWorker(for: eventLoop, batchEnded: { batchEndCount.value.increment() })
         threads.start()
         spool = BodySpool(folder: "/tmp", byteCountMax: 1 << 30, threads: threads)
+        TestServers.endWithTest { [self] in try await stop() }
     }
 
-    /// Ends everything and waits for it.
+    /// Ends everything and waits for it, once. Tests on paths need it only for what they expect behind the end.
     func stop() async throws {
+        guard !isStopped.exchange(true, ordering: .relaxed) else { return }
         try await eventLoop.submit { [worker] in worker.shutDown() }.get()
         await withCheckedContinuation { continuation in
             threads.submit { [worker] _ in

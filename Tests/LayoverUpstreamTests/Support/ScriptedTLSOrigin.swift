@@ -35,5 +35,6 @@ final class ScriptedTLSOrigin: Sendable {
             return process.output.split(separator: "\n").first.flatMap { Int($0) }
         }
         self.process = process
+        TestServers.endWithTest { withExtendedLifetime(process) {} }
     }
 }
