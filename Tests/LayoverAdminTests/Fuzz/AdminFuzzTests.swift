@@ -21,35 +21,34 @@ struct AdminFuzzTests {
         var options = AdminOptions()
         options.heartbeat = .milliseconds(1)
         options.bodyToken = "secret"
-        try await AdminHarness.with(
+        let harness = AdminHarness(
             options: options, store: MemoryStore(on: MemoryDisk()), sources: Self.addSources
-        ) { harness in
-            var mutator = AdminRequestMutator(seed: seed, routes: Self.routes(of: harness))
-            var doneCount = 0
-            var (resumedCount, lostCount) = (0, 0)
-            for round in 0..<roundCount {
-                if round.isMultiple(of: 100) { mutator.ids += try await Self.populate(harness, round) }
-                let made = mutator.next()
-                let response = try await Self.send(made, to: harness)
-                if response.status < 400 { doneCount += 1 }
-                if let cursor = response.json["nextCursor"] as? String { mutator.cursors = mutator.cursors.suffix(20) + [cursor] }
-                if response["Content-Type"] == "text/event-stream" {
-                    // A stream may be long; its beginning says what it is.
-                    let beginning = response.text.prefix(100)
-                    mutator.eventIDs = mutator.eventIDs.suffix(20) + Self.eventIDs(in: beginning)
-                    if beginning.hasPrefix(": resumed") { resumedCount += 1 }
-                    if beginning.contains("{\"lost\":true,") { lostCount += 1 }
-                }
-                if let flaw = Self.flaw(of: response) {
-                    Issue.record("seed \(seed), round \(round): \(flaw)\n\(made)\n\(response.text.prefix(500))")
-                    return
-                }
+        )
+        var mutator = AdminRequestMutator(seed: seed, routes: Self.routes(of: harness))
+        var doneCount = 0
+        var (resumedCount, lostCount) = (0, 0)
+        for round in 0..<roundCount {
+            if round.isMultiple(of: 100) { mutator.ids += try await Self.populate(harness, round) }
+            let made = mutator.next()
+            let response = try await Self.send(made, to: harness)
+            if response.status < 400 { doneCount += 1 }
+            if let cursor = response.json["nextCursor"] as? String { mutator.cursors = mutator.cursors.suffix(20) + [cursor] }
+            if response["Content-Type"] == "text/event-stream" {
+                // A stream may be long; its beginning says what it is.
+                let beginning = response.text.prefix(100)
+                mutator.eventIDs = mutator.eventIDs.suffix(20) + Self.eventIDs(in: beginning)
+                if beginning.hasPrefix(": resumed") { resumedCount += 1 }
+                if beginning.contains("{\"lost\":true,") { lostCount += 1 }
             }
-            // A fuzzer that is only refused tests nothing.
-            #expect(doneCount * 5 > roundCount)
-            // Numbers of events were looked at: those that are known, and those that never were.
-            if roundCount >= 3_000 { #expect(resumedCount > 0 && lostCount > 0) }
+            if let flaw = Self.flaw(of: response) {
+                Issue.record("seed \(seed), round \(round): \(flaw)\n\(made)\n\(response.text.prefix(500))")
+                return
+            }
         }
+        // A fuzzer that is only refused tests nothing.
+        #expect(doneCount * 5 > roundCount)
+        // Numbers of events were looked at: those that are known, and those that never were.
+        if roundCount >= 3_000 { #expect(resumedCount > 0 && lostCount > 0) }
     }
 
     private static func addSources(_ sources: inout AdminSources) {

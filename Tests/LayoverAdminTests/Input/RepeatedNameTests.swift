@@ -26,13 +26,12 @@ struct RepeatedNameTests {
 
     @Test(arguments: bodies)
     func repeatedNameIsRefusedAndChangesNothing(path: String, body: String, detail: String) async throws {
-        try await AdminHarness.with { harness in
-            harness.park(1)
-            let answer = try await harness.post(path, body)
-            #expect(answer.status == 400)
-            #expect(answer.json["kind"] as? String == "malformed_body")
-            #expect(answer.json["detail"] as? String == detail)
-            #expect(try await harness.send("GET", "/v1/pending?state=held").ids.isEmpty)
-        }
+        let harness = AdminHarness()
+        harness.park(1)
+        let answer = try await harness.post(path, body)
+        #expect(answer.status == 400)
+        #expect(answer.json["kind"] as? String == "malformed_body")
+        #expect(answer.json["detail"] as? String == detail)
+        #expect(try await harness.send("GET", "/v1/pending?state=held").ids.isEmpty)
     }
 }

@@ -12,36 +12,33 @@ struct AbbreviatedIDTests {
     private static let zeros = String(repeating: "0", count: 22)
 
     @Test func prefixFindsLiveAndEndedEntries() async throws {
-        try await AdminHarness.with { harness in
-            let ids = Self.numbers.map { harness.park($0).id }
-            _ = try await harness.post("/v1/pending/\(ids[2])/cancel")
-            for (digits, id) in [("a1", ids[0]), ("a2", ids[1]), ("b", ids[2])] {
-                let response = try await harness.send("GET", "/v1/pending/\(Self.zeros)\(digits)")
-                #expect(response.json["id"] as? String == id.description)
-            }
+        let harness = AdminHarness()
+        let ids = Self.numbers.map { harness.park($0).id }
+        _ = try await harness.post("/v1/pending/\(ids[2])/cancel")
+        for (digits, id) in [("a1", ids[0]), ("a2", ids[1]), ("b", ids[2])] {
+            let response = try await harness.send("GET", "/v1/pending/\(Self.zeros)\(digits)")
+            #expect(response.json["id"] as? String == id.description)
         }
     }
 
     @Test func ambiguousPrefixNamesTheIDs() async throws {
-        try await AdminHarness.with { harness in
-            let ids = Self.numbers.map { harness.park($0).id }
-            let response = try await harness.send("GET", "/v1/pending/\(Self.zeros)a")
-            #expect(response.status == 409)
-            #expect(response.json["kind"] as? String == "ambiguous_id")
-            #expect(response.text.contains(ids[0].description) && response.text.contains(ids[1].description))
-            #expect(!response.text.contains(ids[2].description))
-        }
+        let harness = AdminHarness()
+        let ids = Self.numbers.map { harness.park($0).id }
+        let response = try await harness.send("GET", "/v1/pending/\(Self.zeros)a")
+        #expect(response.status == 409)
+        #expect(response.json["kind"] as? String == "ambiguous_id")
+        #expect(response.text.contains(ids[0].description) && response.text.contains(ids[1].description))
+        #expect(!response.text.contains(ids[2].description))
     }
 
     @Test func unknownPrefixIsNotFoundAndCommandsTakeNoPrefix() async throws {
-        try await AdminHarness.with { harness in
-            let id = harness.park(Self.numbers[0]).id
-            let response = try await harness.send("GET", "/v1/pending/00000000ff")
-            #expect(response.status == 404)
-            #expect((response.json["detail"] as? String)?.contains("00000000ff") == true)
-            #expect(try await harness.post("/v1/pending/\(id.description.prefix(18))/cancel").status == 404)
-            #expect(try await harness.send("GET", "/v1/pending/\(id)").json["state"] as? String == "waiting")
-        }
+        let harness = AdminHarness()
+        let id = harness.park(Self.numbers[0]).id
+        let response = try await harness.send("GET", "/v1/pending/00000000ff")
+        #expect(response.status == 404)
+        #expect((response.json["detail"] as? String)?.contains("00000000ff") == true)
+        #expect(try await harness.post("/v1/pending/\(id.description.prefix(18))/cancel").status == 404)
+        #expect(try await harness.send("GET", "/v1/pending/\(id)").json["state"] as? String == "waiting")
     }
 
     @Test func prefixFindsATicketThatOnlyTheStoreHas() async throws {
@@ -52,10 +49,9 @@ struct AbbreviatedIDTests {
         record.state = .delivered
         record.endedAt = record.createdAt
         _ = try await store.commit([.update(record)])
-        try await AdminHarness.with(store: store) { harness in
-            let digits = record.id.description.prefix(12)
-            let response = try await harness.send("GET", "/v1/pending/\(digits)")
-            #expect(response.json["id"] as? String == record.id.description)
-        }
+        let harness = AdminHarness(store: store)
+        let digits = record.id.description.prefix(12)
+        let response = try await harness.send("GET", "/v1/pending/\(digits)")
+        #expect(response.json["id"] as? String == record.id.description)
     }
 }

@@ -16,34 +16,31 @@ struct BatchRoutesTests {
             atOnce.withLock { $0.now -= 1 }
             return .response(status: 200, fields: [("X-Method", item.method)], body: ByteBuffer(string: item.url))
         }
-        try await AdminHarness.with(sources: { $0.send = send }) { harness async throws in
-            let requests = (1...20).map { "{\"url\":\"http://a.example/\($0)\"}" }.joined(separator: ",")
-            let response = try await harness.post("/v1/batch", "{\"requests\":[\(requests)],\"concurrency\":3}")
-            #expect(response.status == 200 && response.json["atomic"] as? Bool == false)
-            #expect(response.data.map { $0["body"] as? String } == (1...20).map { "http://a.example/\($0)" })
-            #expect(response.data.first?["fields"] as? [String: String] == ["x-method": "GET"])
-            #expect(atOnce.withLock { $0.most } <= 3)
-        }
+        let harness = AdminHarness(sources: { $0.send = send })
+        let requests = (1...20).map { "{\"url\":\"http://a.example/\($0)\"}" }.joined(separator: ",")
+        let response = try await harness.post("/v1/batch", "{\"requests\":[\(requests)],\"concurrency\":3}")
+        #expect(response.status == 200 && response.json["atomic"] as? Bool == false)
+        #expect(response.data.map { $0["body"] as? String } == (1...20).map { "http://a.example/\($0)" })
+        #expect(response.data.first?["fields"] as? [String: String] == ["x-method": "GET"])
+        #expect(atOnce.withLock { $0.most } <= 3)
     }
 
     @Test func bodiesGoInBothEncodings() async throws {
         let bytes: [UInt8] = [0, 0xFF, 0x80]
-        try await AdminHarness.with(sources: { $0.send = { .response(status: 201, fields: [], body: $0.body ?? ByteBuffer()) } }) {
-            harness async throws in
-            let response = try await harness.post(
-                "/v1/batch",
-                """
-                {"requests":[{"method":"POST","url":"http://a.example/","body":"ü"},
-                             {"method":"POST","url":"http://a.example/","body":"\(Data(bytes).base64EncodedString())","bodyEncoding":"base64"}]}
-                """)
-            #expect(response.data.map { $0["bodyEncoding"] as? String } == ["utf8", "base64"])
-            #expect(response.data.map { $0["body"] as? String } == ["ü", Data(bytes).base64EncodedString()])
-        }
+        let harness = AdminHarness(sources: { $0.send = { .response(status: 201, fields: [], body: $0.body ?? ByteBuffer()) } })
+        let response = try await harness.post(
+            "/v1/batch",
+            """
+            {"requests":[{"method":"POST","url":"http://a.example/","body":"ü"},
+                         {"method":"POST","url":"http://a.example/","body":"\(Data(bytes).base64EncodedString())","bodyEncoding":"base64"}]}
+            """)
+        #expect(response.data.map { $0["bodyEncoding"] as? String } == ["utf8", "base64"])
+        #expect(response.data.map { $0["body"] as? String } == ["ü", Data(bytes).base64EncodedString()])
     }
 
     @Test func problemsOfLayoverAndOfTheOriginAreDistinguished() async throws {
         let problems = ["urn:layover:problem:upstream", "about:blank"]
-        try await AdminHarness.with(
+        let harness = AdminHarness(
             sources: {
                 $0.send = { item in
                     let type = item.url.hasSuffix("/0") ? problems[0] : problems[1]
@@ -52,13 +49,12 @@ struct BatchRoutesTests {
                         body: ByteBuffer(string: "{\"type\":\"\(type)\",\"status\":502}"))
                 }
             }
-        ) { harness async throws in
-            let response = try await harness.post(
-                "/v1/batch", #"{"requests":[{"url":"http://a.example/0"},{"url":"http://a.example/1"}]}"#)
-            #expect((response.data[0]["problem"] as? [String: Any])?["type"] as? String == problems[0])
-            #expect(response.data[0]["status"] == nil)
-            #expect(response.data[1]["status"] as? Int == 502 && response.data[1]["problem"] == nil)
-        }
+        )
+        let response = try await harness.post(
+            "/v1/batch", #"{"requests":[{"url":"http://a.example/0"},{"url":"http://a.example/1"}]}"#)
+        #expect((response.data[0]["problem"] as? [String: Any])?["type"] as? String == problems[0])
+        #expect(response.data[0]["status"] == nil)
+        #expect(response.data[1]["status"] as? Int == 502 && response.data[1]["problem"] == nil)
     }
 
     @Test(arguments: [
@@ -74,26 +70,23 @@ struct BatchRoutesTests {
     ])
     func invalidBatchIsRefusedAndNothingIsSent(body: String) async throws {
         let count = Mutex(0)
-        try await AdminHarness.with(
+        let harness = AdminHarness(
             sources: {
                 $0.send = { _ in
                     count.withLock { $0 += 1 }
                     return .response(status: 200, fields: [], body: ByteBuffer())
                 }
             }
-        ) { harness async throws in
-            #expect(try await harness.post("/v1/batch", body).status == 400)
-            #expect(count.withLock { $0 } == 0)
-        }
+        )
+        #expect(try await harness.post("/v1/batch", body).status == 400)
+        #expect(count.withLock { $0 } == 0)
     }
 
     @Test func tooManyRequestsAreRefused() async throws {
-        try await AdminHarness.with(sources: { $0.send = { _ in .response(status: 200, fields: [], body: ByteBuffer()) } }) {
-            harness async throws in
-            for (count, status) in [(100, 200), (101, 400)] {
-                let requests = Array(repeating: #"{"url":"http://a/"}"#, count: count).joined(separator: ",")
-                #expect(try await harness.post("/v1/batch", "{\"requests\":[\(requests)]}").status == status)
-            }
+        let harness = AdminHarness(sources: { $0.send = { _ in .response(status: 200, fields: [], body: ByteBuffer()) } })
+        for (count, status) in [(100, 200), (101, 400)] {
+            let requests = Array(repeating: #"{"url":"http://a/"}"#, count: count).joined(separator: ",")
+            #expect(try await harness.post("/v1/batch", "{\"requests\":[\(requests)]}").status == status)
         }
     }
 }

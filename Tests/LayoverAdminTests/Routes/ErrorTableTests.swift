@@ -301,51 +301,47 @@ struct ErrorTableTests {
 
     @Test(arguments: rows)
     func errorIsAProblemAndChangesNothing(row: Row) async throws {
-        try await AdminHarness.with { harness in
-            let exchange = harness.park(1).exchange
-            let response = try await harness.send(
-                row.method, row.path, host: row.host, fields: row.fields, body: row.body)
+        let harness = AdminHarness()
+        let exchange = harness.park(1).exchange
+        let response = try await harness.send(
+            row.method, row.path, host: row.host, fields: row.fields, body: row.body)
 
-            #expect(response.status == row.status)
-            #expect(response["Content-Type"] == "application/problem+json")
-            #expect(response.json["type"] as? String == "urn:layover:problem:\(row.kind)")
-            #expect(response.json["status"] as? Int == row.status)
-            #expect((response.json["title"] as? String)?.isEmpty == false)
-            #expect((response.json["detail"] as? String)?.isEmpty == false)
-            expectSafetyFields(response)
-            #expect(exchange.calls.isEmpty)
-            #expect(await harness.engine.counts()[.waiting] == 1)
-        }
+        #expect(response.status == row.status)
+        #expect(response["Content-Type"] == "application/problem+json")
+        #expect(response.json["type"] as? String == "urn:layover:problem:\(row.kind)")
+        #expect(response.json["status"] as? Int == row.status)
+        #expect((response.json["title"] as? String)?.isEmpty == false)
+        #expect((response.json["detail"] as? String)?.isEmpty == false)
+        expectSafetyFields(response)
+        #expect(exchange.calls.isEmpty)
+        #expect(await harness.engine.counts()[.waiting] == 1)
     }
 
     @Test func commandForAnEntryThatEndedIsAConflict() async throws {
-        try await AdminHarness.with { harness in
-            let id = harness.park(1).id
-            #expect(try await harness.post("/v1/pending/\(id)/cancel").status == 200)
+        let harness = AdminHarness()
+        let id = harness.park(1).id
+        #expect(try await harness.post("/v1/pending/\(id)/cancel").status == 200)
 
-            let response = try await harness.post("/v1/pending/\(id)/retry")
+        let response = try await harness.post("/v1/pending/\(id)/retry")
 
-            #expect(response.status == 409)
-            #expect(response.json["type"] as? String == "urn:layover:problem:conflict")
-        }
+        #expect(response.status == 409)
+        #expect(response.json["type"] as? String == "urn:layover:problem:conflict")
     }
 
     @Test func retryOfAnAttemptUnderWayIsAConflict() async throws {
-        try await AdminHarness.with { harness async throws in
-            let id = harness.park(1).id
-            #expect(
-                try await harness.post("/v1/pending/\(id)/retry").json["state"] as? String == "attempting")
+        let harness = AdminHarness()
+        let id = harness.park(1).id
+        #expect(
+            try await harness.post("/v1/pending/\(id)/retry").json["state"] as? String == "attempting")
 
-            #expect(try await harness.post("/v1/pending/\(id)/retry").status == 409)
-        }
+        #expect(try await harness.post("/v1/pending/\(id)/retry").status == 409)
     }
 
     @Test func wrongMethodNamesTheRightOnes() async throws {
-        try await AdminHarness.with { harness async throws in
-            #expect(try await harness.send("DELETE", "/v1/reachability")["Allow"] == "GET, HEAD, PUT")
-            #expect(try await harness.send("GET", "/v1/pending/cancel")["Allow"] == "POST")
-            #expect(try await harness.send("PUT", "/v1/pending/\(Self.known)")["Allow"] == "GET, HEAD, PATCH")
-        }
+        let harness = AdminHarness()
+        #expect(try await harness.send("DELETE", "/v1/reachability")["Allow"] == "GET, HEAD, PUT")
+        #expect(try await harness.send("GET", "/v1/pending/cancel")["Allow"] == "POST")
+        #expect(try await harness.send("PUT", "/v1/pending/\(Self.known)")["Allow"] == "GET, HEAD, PATCH")
     }
 
     @Test(
@@ -357,17 +353,16 @@ struct ErrorTableTests {
     func missingTokenIsRefused(authorization: String?, status: Int) async throws {
         var options = AdminOptions()
         options.token = "secret"
-        try await AdminHarness.with(options: options) { harness in
-            let fields = authorization.map { ["Authorization": $0] } ?? [:]
-            let response = try await harness.send("GET", "/v1/status", fields: fields)
+        let harness = AdminHarness(options: options)
+        let fields = authorization.map { ["Authorization": $0] } ?? [:]
+        let response = try await harness.send("GET", "/v1/status", fields: fields)
 
-            #expect(response.status == status)
-            #expect((response["WWW-Authenticate"] != nil) == (status == 401))
-            #expect(try await harness.send("GET", "/livez").status == 200)
-            #expect(try await harness.send("GET", "/readyz").status == 200)
-            #expect(try await harness.send("GET", "/metrics").status == 401)
-            #expect(try await harness.send("GET", "/nowhere").status == 401)
-        }
+        #expect(response.status == status)
+        #expect((response["WWW-Authenticate"] != nil) == (status == 401))
+        #expect(try await harness.send("GET", "/livez").status == 200)
+        #expect(try await harness.send("GET", "/readyz").status == 200)
+        #expect(try await harness.send("GET", "/metrics").status == 401)
+        #expect(try await harness.send("GET", "/nowhere").status == 401)
     }
 
     @Test(arguments: [
@@ -375,18 +370,16 @@ struct ErrorTableTests {
         ["Sec-Fetch-Site": "same-origin"], ["Sec-Fetch-Site": "none"], [:],
     ])
     func ownPagesAndProgramsAreAllowed(fields: [String: String]) async throws {
-        try await AdminHarness.with { harness in
-            let response = try await harness.send("GET", "/v1/status", host: "localhost:8081", fields: fields)
-            #expect(response.status == 200)
-            expectSafetyFields(response)
-        }
+        let harness = AdminHarness()
+        let response = try await harness.send("GET", "/v1/status", host: "localhost:8081", fields: fields)
+        #expect(response.status == 200)
+        expectSafetyFields(response)
     }
 
     @Test(arguments: ["localhost", "LOCALHOST:1", "127.0.0.1:8081", "[::1]", "[::1]:8081"])
     func portsOfAllowedHostsDoNotMatter(host: String) async throws {
-        try await AdminHarness.with { harness async throws in
-            #expect(try await harness.send("GET", "/livez", host: host).status == 200)
-        }
+        let harness = AdminHarness()
+        #expect(try await harness.send("GET", "/livez", host: host).status == 200)
     }
 }
 

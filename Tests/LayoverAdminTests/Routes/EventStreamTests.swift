@@ -76,169 +76,160 @@ struct EventStreamTests {
     struct EndOfStream: Error {}
 
     @Test func snapshotComesFirstAndThenWhatHappens() async throws {
-        try await AdminHarness.with { harness in
-            harness.park(1)
-            try await follow(harness) { blocks in
-                let snapshot = try await blocks.nextEvent()
-                #expect(snapshot.name == "snapshot")
-                #expect(
-                    Set(snapshot.data.keys) == ["lost", "data", "counts", "nextCursor", "incidents", "reachability", "rehearsals"])
-                #expect(snapshot.data["lost"] as? Bool == false)
-                #expect((snapshot.data["data"] as? [[String: Any]])?.count == 1)
-                #expect((snapshot.data["counts"] as? [String: Int])?["waiting"] == 1)
-                #expect((snapshot.data["reachability"] as? [String: Any])?["mode"] as? String == "auto")
+        let harness = AdminHarness()
+        harness.park(1)
+        try await follow(harness) { blocks in
+            let snapshot = try await blocks.nextEvent()
+            #expect(snapshot.name == "snapshot")
+            #expect(
+                Set(snapshot.data.keys) == ["lost", "data", "counts", "nextCursor", "incidents", "reachability", "rehearsals"])
+            #expect(snapshot.data["lost"] as? Bool == false)
+            #expect((snapshot.data["data"] as? [[String: Any]])?.count == 1)
+            #expect((snapshot.data["counts"] as? [String: Int])?["waiting"] == 1)
+            #expect((snapshot.data["reachability"] as? [String: Any])?["mode"] as? String == "auto")
 
-                let incidents = snapshot.data["incidents"] as? [[String: Any]] ?? []
-                #expect(incidents.map { $0["origin"] as? String } == ["http://shop.example"])
+            let incidents = snapshot.data["incidents"] as? [[String: Any]] ?? []
+            #expect(incidents.map { $0["origin"] as? String } == ["http://shop.example"])
 
-                harness.park(2)
-                let parked = try await blocks.nextEvent()
-                #expect(parked.name == "request.parked")
-                #expect(parked.data["id"] as? String == AdminHarness.id(2).description)
+            harness.park(2)
+            let parked = try await blocks.nextEvent()
+            #expect(parked.name == "request.parked")
+            #expect(parked.data["id"] as? String == AdminHarness.id(2).description)
 
-                #expect(try await harness.post("/v1/pending/\(AdminHarness.id(2))/cancel").status == 200)
-                let ended = try await blocks.nextEvent()
-                #expect(ended.name == "request.ended")
-                #expect(ended.data["state"] as? String == "cancelled")
+            #expect(try await harness.post("/v1/pending/\(AdminHarness.id(2))/cancel").status == 200)
+            let ended = try await blocks.nextEvent()
+            #expect(ended.name == "request.ended")
+            #expect(ended.data["state"] as? String == "cancelled")
 
-                _ = await harness.engine.setMode(.offline, reason: "test")
-                let changed = try await blocks.nextEvent()
-                #expect(changed.name == "reachability.changed")
-                #expect(changed.data["mode"] as? String == "offline")
-            }
+            _ = await harness.engine.setMode(.offline, reason: "test")
+            let changed = try await blocks.nextEvent()
+            #expect(changed.name == "reachability.changed")
+            #expect(changed.data["mode"] as? String == "offline")
         }
     }
 
     @Test func eventsShowTheProgressOfABrokenResponse() async throws {
-        try await AdminHarness.with { harness in
-            try await follow(harness) { blocks in
-                _ = try await blocks.nextEvent()
-                let id = harness.park(1, failure: .terminated, resume: ResumeProgress(done: 5, total: 10, times: 0)).id
-                let parked = try await blocks.nextEvent()
-                #expect(parked.name == "request.parked")
-                #expect(parked.data["resume"] as? [String: Int] == ["done": 5, "total": 10, "times": 0])
-                harness.engine.post(
-                    .ended(
-                        ExchangeEnded(
-                            id, as: .delivered, AttemptTally(AttemptCounts(), resume: ResumeProgress(done: 10, total: 10, times: 1)))))
-                while true {
-                    let event = try await blocks.nextEvent()
-                    guard event.name == "request.ended" else { continue }
-                    #expect(event.data["resume"] as? [String: Int] == ["done": 10, "total": 10, "times": 1])
-                    break
-                }
+        let harness = AdminHarness()
+        try await follow(harness) { blocks in
+            _ = try await blocks.nextEvent()
+            let id = harness.park(1, failure: .terminated, resume: ResumeProgress(done: 5, total: 10, times: 0)).id
+            let parked = try await blocks.nextEvent()
+            #expect(parked.name == "request.parked")
+            #expect(parked.data["resume"] as? [String: Int] == ["done": 5, "total": 10, "times": 0])
+            harness.engine.post(
+                .ended(
+                    ExchangeEnded(
+                        id, as: .delivered, AttemptTally(AttemptCounts(), resume: ResumeProgress(done: 10, total: 10, times: 1)))))
+            while true {
+                let event = try await blocks.nextEvent()
+                guard event.name == "request.ended" else { continue }
+                #expect(event.data["resume"] as? [String: Int] == ["done": 10, "total": 10, "times": 1])
+                break
             }
         }
     }
 
     @Test func incidentOpensChangesAndCloses() async throws {
         let clock = ManualClock()
-        try await AdminHarness.with(clock: clock) { harness in
-            try await follow(harness) { blocks in
-                let snapshot = try await blocks.nextEvent()
-                #expect((snapshot.data["incidents"] as? [Any])?.isEmpty == true)
+        let harness = AdminHarness(clock: clock)
+        try await follow(harness) { blocks in
+            let snapshot = try await blocks.nextEvent()
+            #expect((snapshot.data["incidents"] as? [Any])?.isEmpty == true)
 
-                harness.park(1, policy: AdminHarness.patient)
-                #expect(try await blocks.nextEvent().name == "request.parked")
-                let opened = try await blocks.nextEvent()
-                #expect(opened.name == "incident.opened")
-                #expect(opened.data["waiting"] as? Int == 1)
-                #expect(
-                    (opened.data["cause"] as? [String: String]) == [
-                        "kind": "connection_refused", "phase": "connecting",
-                    ])
+            harness.park(1, policy: AdminHarness.patient)
+            #expect(try await blocks.nextEvent().name == "request.parked")
+            let opened = try await blocks.nextEvent()
+            #expect(opened.name == "incident.opened")
+            #expect(opened.data["waiting"] as? Int == 1)
+            #expect(
+                (opened.data["cause"] as? [String: String]) == [
+                    "kind": "connection_refused", "phase": "connecting",
+                ])
 
-                harness.park(2, policy: AdminHarness.patient)
-                #expect(try await blocks.nextEvent().name == "request.parked")
-                clock.advance(by: .milliseconds(250))
-                await harness.engine.timerFired()
-                let updated = try await blocks.nextEvent()
-                #expect(updated.name == "incident.updated")
-                #expect(updated.data["id"] as? String == opened.data["id"] as? String)
-                #expect(updated.data["waiting"] as? Int == 2)
+            harness.park(2, policy: AdminHarness.patient)
+            #expect(try await blocks.nextEvent().name == "request.parked")
+            clock.advance(by: .milliseconds(250))
+            await harness.engine.timerFired()
+            let updated = try await blocks.nextEvent()
+            #expect(updated.name == "incident.updated")
+            #expect(updated.data["id"] as? String == opened.data["id"] as? String)
+            #expect(updated.data["waiting"] as? Int == 2)
 
-                let id = try #require(opened.data["id"] as? String)
-                #expect(try await harness.post("/v1/incidents/\(id)/cancel").status == 200)
-                // The outage is over with its last entry, which is told of in the same breath.
-                var names: [String] = []
-                for _ in 1...3 { names.append(try await blocks.nextEvent().name ?? "") }
-                #expect(names.sorted() == ["incident.closed", "request.ended", "request.ended"])
-            }
+            let id = try #require(opened.data["id"] as? String)
+            #expect(try await harness.post("/v1/incidents/\(id)/cancel").status == 200)
+            // The outage is over with its last entry, which is told of in the same breath.
+            var names: [String] = []
+            for _ in 1...3 { names.append(try await blocks.nextEvent().name ?? "") }
+            #expect(names.sorted() == ["incident.closed", "request.ended", "request.ended"])
         }
     }
 
     @Test func reloadIsAnEvent() async throws {
-        try await AdminHarness.with { harness in
-            try await follow(harness) { blocks in
-                _ = try await blocks.nextEvent()
-                await harness.engine.reloaded(
-                    ReloadReport(at: Timestamp(nanoseconds: 0), appliedKeys: ["log.level"]))
-                let reloaded = try await blocks.nextEvent()
-                #expect(reloaded.name == "config.reloaded")
-                #expect(Set(reloaded.data.keys) == ["at", "applied", "needsRestart", "errors"])
-                #expect(reloaded.data["applied"] as? [String] == ["log.level"])
-            }
+        let harness = AdminHarness()
+        try await follow(harness) { blocks in
+            _ = try await blocks.nextEvent()
+            await harness.engine.reloaded(
+                ReloadReport(at: Timestamp(nanoseconds: 0), appliedKeys: ["log.level"]))
+            let reloaded = try await blocks.nextEvent()
+            #expect(reloaded.name == "config.reloaded")
+            #expect(Set(reloaded.data.keys) == ["at", "applied", "needsRestart", "errors"])
+            #expect(reloaded.data["applied"] as? [String] == ["log.level"])
         }
     }
 
     @Test func lastEventIDBringsOnlyWhatWasMissed() async throws {
-        try await AdminHarness.with { harness in
-            harness.park(1)
-            var seen: String?
-            try await follow(harness) { seen = try await $0.nextEvent().id }
-            harness.park(2)
-            try await follow(harness, after: seen) { blocks in
-                let missed = try await blocks.nextEvent()
-                #expect(missed.name == "request.parked")
-                #expect(missed.data["id"] as? String == AdminHarness.id(2).description)
-                harness.park(3)
-                #expect(try await blocks.nextEvent().data["id"] as? String == AdminHarness.id(3).description)
-            }
+        let harness = AdminHarness()
+        harness.park(1)
+        var seen: String?
+        try await follow(harness) { seen = try await $0.nextEvent().id }
+        harness.park(2)
+        try await follow(harness, after: seen) { blocks in
+            let missed = try await blocks.nextEvent()
+            #expect(missed.name == "request.parked")
+            #expect(missed.data["id"] as? String == AdminHarness.id(2).description)
+            harness.park(3)
+            #expect(try await blocks.nextEvent().data["id"] as? String == AdminHarness.id(3).description)
         }
     }
 
     @Test(arguments: ["otherrun-0", "0", "", "x-y-z"])
     func idOfAnotherRunBringsASnapshot(id: String) async throws {
-        try await AdminHarness.with { harness async throws in
-            harness.park(1)
-            try await follow(harness, after: id) { blocks in
-                let first = try await blocks.nextEvent()
-                #expect(first.name == "snapshot")
-            }
+        let harness = AdminHarness()
+        harness.park(1)
+        try await follow(harness, after: id) { blocks in
+            let first = try await blocks.nextEvent()
+            #expect(first.name == "snapshot")
         }
     }
 
     @Test func silenceIsFilledWithComments() async throws {
         var options = AdminOptions()
         options.heartbeat = .milliseconds(1)
-        try await AdminHarness.with(options: options) { harness in
-            try await follow(harness) { blocks in
-                _ = try await blocks.nextEvent()
-                #expect(await blocks.next() == ": alive")
-                #expect(await blocks.next() == ": alive")
-                harness.park(1)
-                #expect(try await blocks.nextEvent().name == "request.parked")
-            }
+        let harness = AdminHarness(options: options)
+        try await follow(harness) { blocks in
+            _ = try await blocks.nextEvent()
+            #expect(await blocks.next() == ": alive")
+            #expect(await blocks.next() == ": alive")
+            harness.park(1)
+            #expect(try await blocks.nextEvent().name == "request.parked")
         }
     }
 
     @Test func largeSnapshotIsOneEvent() async throws {
-        try await AdminHarness.with { harness in
-            for number in 1...600 { harness.park(UInt64(number)) }
-            try await follow(harness) { blocks in
-                let snapshot = try await blocks.nextEvent()
-                #expect((snapshot.data["data"] as? [Any])?.count == 600)
-            }
+        let harness = AdminHarness()
+        for number in 1...600 { harness.park(UInt64(number)) }
+        try await follow(harness) { blocks in
+            let snapshot = try await blocks.nextEvent()
+            #expect((snapshot.data["data"] as? [Any])?.count == 600)
         }
     }
 
     @Test func streamEndsWithTheEngine() async throws {
-        try await AdminHarness.with { harness in
-            try await follow(harness) { blocks in
-                _ = try await blocks.nextEvent()
-                await harness.engine.finishWatching()
-                #expect(await blocks.next() == nil)
-            }
+        let harness = AdminHarness()
+        try await follow(harness) { blocks in
+            _ = try await blocks.nextEvent()
+            await harness.engine.finishWatching()
+            #expect(await blocks.next() == nil)
         }
     }
 
@@ -267,34 +258,33 @@ struct EventStreamTests {
     }
 
     @Test func slowReaderGetsASnapshotMarkedAsLost() async throws {
-        try await AdminHarness.with { harness in
-            let response = try await harness.respond("GET", "/v1/events")
-            let writer = SlowWriter()
-            let writing = Task { try await response.body.write(writer) }
-            defer {
-                writing.cancel()
-                writer.hurry()
-            }
-            try await writer.written.wait("the beginning of the stream") { !$0.pieces.isEmpty }
-            // The reader has taken the beginning of its first snapshot, and takes nothing during the events below.
-            let report = ReloadReport(
-                at: Timestamp(nanoseconds: 0), errors: [String(repeating: "x", count: 100_000)])
-            for _ in 0..<100 { await harness.engine.reloaded(report) }
-            harness.park(1)
+        let harness = AdminHarness()
+        let response = try await harness.respond("GET", "/v1/events")
+        let writer = SlowWriter()
+        let writing = Task { try await response.body.write(writer) }
+        defer {
+            writing.cancel()
             writer.hurry()
-            try await writer.written.wait("a snapshot that says that events were lost") { written in
-                let start = written.pieces.firstIndex { $0.hasSuffix("{\"lost\":true,\"data\":[") }
-                return start.map { written.pieces[$0...].contains { $0.hasSuffix("}\n\n") } } ?? false
-            }
-            let text = writer.written.value.pieces.joined()
-            let blocks = text.split(separator: "\n\n").map { Received(String($0)) }.filter { $0.name != nil }
-            #expect(blocks.first?.data["lost"] as? Bool == false)
-            let again = try #require(blocks.dropFirst().first)
-            #expect(again.name == "snapshot")
-            #expect(again.data["lost"] as? Bool == true)
-            #expect((again.data["data"] as? [[String: Any]])?.count == 1)
-            await harness.engine.finishWatching()
-            try await writer.written.wait("the end of the stream", until: { $0.isFinished })
         }
+        try await writer.written.wait("the beginning of the stream") { !$0.pieces.isEmpty }
+        // The reader has taken the beginning of its first snapshot, and takes nothing during the events below.
+        let report = ReloadReport(
+            at: Timestamp(nanoseconds: 0), errors: [String(repeating: "x", count: 100_000)])
+        for _ in 0..<100 { await harness.engine.reloaded(report) }
+        harness.park(1)
+        writer.hurry()
+        try await writer.written.wait("a snapshot that says that events were lost") { written in
+            let start = written.pieces.firstIndex { $0.hasSuffix("{\"lost\":true,\"data\":[") }
+            return start.map { written.pieces[$0...].contains { $0.hasSuffix("}\n\n") } } ?? false
+        }
+        let text = writer.written.value.pieces.joined()
+        let blocks = text.split(separator: "\n\n").map { Received(String($0)) }.filter { $0.name != nil }
+        #expect(blocks.first?.data["lost"] as? Bool == false)
+        let again = try #require(blocks.dropFirst().first)
+        #expect(again.name == "snapshot")
+        #expect(again.data["lost"] as? Bool == true)
+        #expect((again.data["data"] as? [[String: Any]])?.count == 1)
+        await harness.engine.finishWatching()
+        try await writer.written.wait("the end of the stream", until: { $0.isFinished })
     }
 }

@@ -21,18 +21,17 @@ struct ListLinesTests {
     @Test(arguments: lists)
     func listIsDescribedAndGivenAsLines(operation: DescribedOperation) async throws {
         #expect(operation.lines.contains { $0.contains("application/jsonl:") }, "\(operation.path) is not described as lines")
-        try await AdminHarness.with(sources: { sources in
+        let harness = AdminHarness(sources: { sources in
             sources.cache = { MemoryCache() }
             sources.configuration = { [ConfigurationValue(key: "a.b", value: "1", source: "default")] }
-        }) { harness in
-            harness.park(1)
-            _ = try await harness.post("/v1/pending/\(AdminHarness.id(1))/hold")
-            let document = try await harness.send("GET", operation.path)
-            let lines = try await harness.send("GET", operation.path, fields: ["Accept": "application/jsonl"])
-            #expect(lines.status == 200 && lines["Content-Type"] == "application/jsonl", "\(operation.path)")
-            let texts = lines.text.split(separator: "\n")
-            #expect(texts.count == document.data.count, "\(operation.path)")
-            #expect(texts.allSatisfy { $0.hasPrefix("{") && $0.hasSuffix("}") })
-        }
+        })
+        harness.park(1)
+        _ = try await harness.post("/v1/pending/\(AdminHarness.id(1))/hold")
+        let document = try await harness.send("GET", operation.path)
+        let lines = try await harness.send("GET", operation.path, fields: ["Accept": "application/jsonl"])
+        #expect(lines.status == 200 && lines["Content-Type"] == "application/jsonl", "\(operation.path)")
+        let texts = lines.text.split(separator: "\n")
+        #expect(texts.count == document.data.count, "\(operation.path)")
+        #expect(texts.allSatisfy { $0.hasPrefix("{") && $0.hasSuffix("}") })
     }
 }

@@ -9,34 +9,31 @@ struct OpenAPIOperationTests {
     private static let text = String(decoding: PackageResources.openapi_yaml, as: UTF8.self)
     private static let operations = DescribedOperation.all(in: text)
 
-    private static func withAll(
-        options: AdminOptions = AdminOptions(), _ test: (AdminHarness) async throws -> Void
-    ) async throws {
-        try await AdminHarness.with(
+    private static func harness(_ options: AdminOptions = AdminOptions()) -> AdminHarness {
+        AdminHarness(
             options: options,
             sources: { sources in
                 sources.drain = {}
                 sources.reload = { ReloadReport(at: Timestamp(nanoseconds: 0)) }
                 sources.configuration = { [] }
-            }, test)
+            })
     }
 
     @Test func everyRouteHasAnOperationWithAnIDOfItsOwn() async throws {
-        try await Self.withAll { harness in
-            let routes = AdminRoutes(options: AdminOptions(), sources: harness.sources).router().routes
-            var described: [String: String] = [:]
-            for operation in Self.operations {
-                described["\(operation.method) \(operation.path)"] = operation["operationId"]
-            }
-            for route in routes {
-                let name = "\(route.method.rawValue) \(route.path.description)"
-                let id = described[name]
-                #expect(id?.isEmpty == false, "\(name) has no operationId")
-                #expect(id?.allSatisfy { $0.isASCII && $0.isLetter } == true, "\(name)")
-            }
-            #expect(Set(described.values).count == routes.count)
-            #expect(Self.operations.count == routes.count)
+        let harness = Self.harness()
+        let routes = AdminRoutes(options: AdminOptions(), sources: harness.sources).router().routes
+        var described: [String: String] = [:]
+        for operation in Self.operations {
+            described["\(operation.method) \(operation.path)"] = operation["operationId"]
         }
+        for route in routes {
+            let name = "\(route.method.rawValue) \(route.path.description)"
+            let id = described[name]
+            #expect(id?.isEmpty == false, "\(name) has no operationId")
+            #expect(id?.allSatisfy { $0.isASCII && $0.isLetter } == true, "\(name)")
+        }
+        #expect(Set(described.values).count == routes.count)
+        #expect(Self.operations.count == routes.count)
     }
 
     @Test func everyErrorIsTheOneProblem() {
@@ -55,11 +52,9 @@ struct OpenAPIOperationTests {
     }
 
     @Test func aProblemHasTheDescribedMembers() async throws {
-        try await Self.withAll { harness in
-            let problem = try await harness.send("GET", "/v1/pending/00000000000000000000000000000009")
-            #expect(problem["Content-Type"] == "application/problem+json")
-            #expect(Set(problem.json.keys) == ["type", "title", "status", "detail", "instance", "kind"])
-        }
+        let problem = try await Self.harness().send("GET", "/v1/pending/00000000000000000000000000000009")
+        #expect(problem["Content-Type"] == "application/problem+json")
+        #expect(Set(problem.json.keys) == ["type", "title", "status", "detail", "instance", "kind"])
     }
 
     /// A body that takes more members than are described would accept a misspelt one.
@@ -80,17 +75,12 @@ struct OpenAPIOperationTests {
     @Test func securityIsThatOfThisProcess() async throws {
         let both = "\nsecurity:\n  - {}\n  - token: []\n"
         #expect(Self.text.contains(both))
-        try await Self.withAll { harness in
-            let text = try await harness.send("GET", "/openapi.yaml").text
-            #expect(text.contains(both))
-        }
+        #expect(try await Self.harness().send("GET", "/openapi.yaml").text.contains(both))
         var options = AdminOptions()
         options.token = Secret("s3cret")
-        try await Self.withAll(options: options) { harness in
-            let text = try await harness.send("GET", "/openapi.yaml", fields: ["Authorization": "Bearer s3cret"]).text
-            #expect(text.contains("\nsecurity:\n  - token: []\n"))
-            let open = DescribedOperation.all(in: text).filter { $0["security"] == "[{}]" }.map(\.path)
-            #expect(Set(open) == ["/livez", "/readyz", "/login", "/logout", "/proxy.pac"])
-        }
+        let text = try await Self.harness(options).send("GET", "/openapi.yaml", fields: ["Authorization": "Bearer s3cret"]).text
+        #expect(text.contains("\nsecurity:\n  - token: []\n"))
+        let open = DescribedOperation.all(in: text).filter { $0["security"] == "[{}]" }.map(\.path)
+        #expect(Set(open) == ["/livez", "/readyz", "/login", "/logout", "/proxy.pac"])
     }
 }

@@ -114,12 +114,11 @@ struct OpenAPITests {
     /// A body that the description allows is not refused as malformed; a body that it forbids gets a 400.
     @Test(arguments: bodies)
     func bodiesAreAcceptedExactlyWhereDescribed(method: String, path: String, body: String, isAllowed: Bool) async throws {
-        try await AdminHarness.with(sources: { $0.cache = { MemoryCache() } }) { harness in
-            let id = harness.park(1).id
-            let response = try await harness.send(
-                method, path.replacing("{id}", with: id.description), fields: ["Content-Type": "application/json"], body: body)
-            #expect(response.status == (isAllowed ? 200 : 400), "\(response.text)")
-        }
+        let harness = AdminHarness(sources: { $0.cache = { MemoryCache() } })
+        let id = harness.park(1).id
+        let response = try await harness.send(
+            method, path.replacing("{id}", with: id.description), fields: ["Content-Type": "application/json"], body: body)
+        #expect(response.status == (isAllowed ? 200 : 400), "\(response.text)")
     }
 
     private static let paths: [(String, Bool)] = [
@@ -136,47 +135,45 @@ struct OpenAPITests {
 
     @Test(arguments: paths)
     func parametersAreAcceptedExactlyWhereDescribed(path: String, isAllowed: Bool) async throws {
-        try await AdminHarness.with(sources: { $0.cache = { MemoryCache() } }) { harness in
-            let response = try await harness.send("GET", path)
-            #expect(response.status == (isAllowed ? 200 : 400), "\(response.text)")
-        }
+        let harness = AdminHarness(sources: { $0.cache = { MemoryCache() } })
+        let response = try await harness.send("GET", path)
+        #expect(response.status == (isAllowed ? 200 : 400), "\(response.text)")
     }
 
     // MARK: What it gives
 
     @Test func responsesHaveExactlyTheDescribedKeys() async throws {
-        try await AdminHarness.with(store: MemoryStore(on: MemoryDisk())) { harness in
-            let parent = try await harness.accept(1)
-            let child = try await harness.accept(2, parents: [parent])
-            harness.park(3)
-            func expect(_ schema: String, _ document: [String: Any]?, optional: Set<String> = []) throws {
-                let document = try #require(document)
-                let block = Self.block("components", "schemas", schema)
-                let properties = Self.keys(Self.block("components", "schemas", schema, "properties"))
-                #expect(Set(document.keys).union(optional) == properties, "\(schema)")
-                let required = Set(Self.list(Array(block.drop { !$0.hasPrefix("required:") })))
-                #expect(required == properties.subtracting(optional), "\(schema)")
-            }
-            let held = try await harness.send("GET", "/v1/pending/\(AdminHarness.id(3))").json
-            let optional: Set = [
-                "parents", "supersededBy", "response", "willGo", "waitingOn", "lastCommand", "settledBy", "attempt", "endedAt", "resume",
-            ]
-            try expect("Entry", held, optional: optional)
-            try expect("Failure", held["lastFailure"] as? [String: Any])
-            let entry = try await harness.send("GET", "/v1/pending/\(child)").json
-            try expect("Entry", entry, optional: optional)
-            try expect(
-                "Timeline", try await harness.send("GET", "/v1/pending/\(child)/explain").json,
-                optional: ["lastCommand", "parentProxy", "serverName"])
-            let commanded = try await harness.post("/v1/pending/\(AdminHarness.id(3))/hold", "{\"reason\":\"lunch\"}").json
-            try expect("Command", commanded["lastCommand"] as? [String: Any])
-            try expect("AuditRecord", try await harness.send("GET", "/v1/audit").data.first)
-            try expect("Status", try await harness.send("GET", "/v1/status").json)
-            try expect("Reachability", try await harness.send("GET", "/v1/reachability").json)
-            try expect("Incident", try await harness.send("GET", "/v1/incidents").data.first)
-            _ = try await harness.post("/v1/rehearsals", #"{"host":"a.example","fault":"refuse"}"#)
-            try expect("Rehearsal", try await harness.send("GET", "/v1/rehearsals").data.first)
+        let harness = AdminHarness(store: MemoryStore(on: MemoryDisk()))
+        let parent = try await harness.accept(1)
+        let child = try await harness.accept(2, parents: [parent])
+        harness.park(3)
+        func expect(_ schema: String, _ document: [String: Any]?, optional: Set<String> = []) throws {
+            let document = try #require(document)
+            let block = Self.block("components", "schemas", schema)
+            let properties = Self.keys(Self.block("components", "schemas", schema, "properties"))
+            #expect(Set(document.keys).union(optional) == properties, "\(schema)")
+            let required = Set(Self.list(Array(block.drop { !$0.hasPrefix("required:") })))
+            #expect(required == properties.subtracting(optional), "\(schema)")
         }
+        let held = try await harness.send("GET", "/v1/pending/\(AdminHarness.id(3))").json
+        let optional: Set = [
+            "parents", "supersededBy", "response", "willGo", "waitingOn", "lastCommand", "settledBy", "attempt", "endedAt", "resume",
+        ]
+        try expect("Entry", held, optional: optional)
+        try expect("Failure", held["lastFailure"] as? [String: Any])
+        let entry = try await harness.send("GET", "/v1/pending/\(child)").json
+        try expect("Entry", entry, optional: optional)
+        try expect(
+            "Timeline", try await harness.send("GET", "/v1/pending/\(child)/explain").json,
+            optional: ["lastCommand", "parentProxy", "serverName"])
+        let commanded = try await harness.post("/v1/pending/\(AdminHarness.id(3))/hold", "{\"reason\":\"lunch\"}").json
+        try expect("Command", commanded["lastCommand"] as? [String: Any])
+        try expect("AuditRecord", try await harness.send("GET", "/v1/audit").data.first)
+        try expect("Status", try await harness.send("GET", "/v1/status").json)
+        try expect("Reachability", try await harness.send("GET", "/v1/reachability").json)
+        try expect("Incident", try await harness.send("GET", "/v1/incidents").data.first)
+        _ = try await harness.post("/v1/rehearsals", #"{"host":"a.example","fault":"refuse"}"#)
+        try expect("Rehearsal", try await harness.send("GET", "/v1/rehearsals").data.first)
     }
 
     @Test func everyOperationHasANameOfItsOwn() {
@@ -193,15 +190,14 @@ struct OpenAPITests {
     }
 
     @Test func examplesOfIDsHaveTheRightForm() async throws {
-        try await AdminHarness.with { harness in
-            let empty = try await harness.send("GET", "/openapi.yaml").text
-            #expect(empty.contains("example: \"00000000000000000000000000000001\""))
-            let id = harness.park(0xABC).id
-            let incident = try #require(try await harness.send("GET", "/v1/incidents").ids.first)
-            let text = try await harness.send("GET", "/openapi.yaml").text
-            #expect(text.contains("      example: \"\(id)\"\n") && text.contains("example: { ids: [\"\(id)\"]"))
-            #expect(text.contains("      example: \"\(incident)\"\n"))
-            #expect(!text.contains("00000000000000000000000000000002"))
-        }
+        let harness = AdminHarness()
+        let empty = try await harness.send("GET", "/openapi.yaml").text
+        #expect(empty.contains("example: \"00000000000000000000000000000001\""))
+        let id = harness.park(0xABC).id
+        let incident = try #require(try await harness.send("GET", "/v1/incidents").ids.first)
+        let text = try await harness.send("GET", "/openapi.yaml").text
+        #expect(text.contains("      example: \"\(id)\"\n") && text.contains("example: { ids: [\"\(id)\"]"))
+        #expect(text.contains("      example: \"\(incident)\"\n"))
+        #expect(!text.contains("00000000000000000000000000000002"))
     }
 }

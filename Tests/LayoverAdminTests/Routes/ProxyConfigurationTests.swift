@@ -21,11 +21,10 @@ struct ProxyConfigurationTests {
     @Test func proxyConfigurationNeedsNoToken() async throws {
         var options = AdminOptions()
         options.token = "hush"
-        try await AdminHarness.with(options: options) { harness in
-            let script = try await harness.send("GET", "/proxy.pac")
-            #expect(script.status == 200)
-            let fleet = try await harness.send("GET", "/v1/fleet")
-            #expect(fleet.status == 401)
-        }
+        let harness = AdminHarness(options: options)
+        let script = try await harness.send("GET", "/proxy.pac")
+        #expect(script.status == 200)
+        let fleet = try await harness.send("GET", "/v1/fleet")
+        #expect(fleet.status == 401)
     }
 }

@@ -28,11 +28,10 @@ struct RequestBodyRoutesTests {
         threads.start()
         let path = folder.url.path
         let spool = BodySpool(folder: path, byteCountMax: 1 << 30, threads: threads)
-        try await AdminHarness.with(
+        let harness = AdminHarness(
             options: options, limits: limits, store: MemoryStore(on: MemoryDisk()), sources: { $0.spool = spool }
-        ) { harness in
-            try await test(harness, path)
-        }
+        )
+        try await test(harness, path)
         try await threads.shutdownGracefully()
         withExtendedLifetime(folder) {}
     }

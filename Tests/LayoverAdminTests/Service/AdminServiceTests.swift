@@ -9,33 +9,31 @@ import Testing
 
 struct AdminServiceTests {
     @Test func takenPortIsOneClearError() async throws {
-        try await AdminHarness.with { harness in
-            let (ports, found) = AsyncStream<Int>.makeStream()
-            let first = Self.group(harness, port: 0) { found.yield($0) }
-            let running = Task { try await first.run() }
-            var listening = ports.makeAsyncIterator()
-            let port = try #require(await listening.next())
+        let harness = AdminHarness()
+        let (ports, found) = AsyncStream<Int>.makeStream()
+        let first = Self.group(harness, port: 0) { found.yield($0) }
+        let running = Task { try await first.run() }
+        var listening = ports.makeAsyncIterator()
+        let port = try #require(await listening.next())
 
-            let error = await #expect(throws: AdminError.self) {
-                try await Self.group(harness, port: port) { _ in }.run()
-            }
-            #expect(
-                error?.description
-                    == "admin.listen: cannot listen on 127.0.0.1:\(port): the address is already in use")
-
-            await first.triggerGracefulShutdown()
-            try await running.value
+        let error = await #expect(throws: AdminError.self) {
+            try await Self.group(harness, port: port) { _ in }.run()
         }
+        #expect(
+            error?.description
+                == "admin.listen: cannot listen on 127.0.0.1:\(port): the address is already in use")
+
+        await first.triggerGracefulShutdown()
+        try await running.value
     }
 
     @Test func addressOfAnotherMachineIsOneClearError() async throws {
-        try await AdminHarness.with { harness in
-            // Set aside for documentation (RFC 5737), so no machine has it.
-            let error = await #expect(throws: AdminError.self) {
-                try await Self.group(harness, host: "192.0.2.1", port: 8081) { _ in }.run()
-            }
-            #expect(error?.description.hasSuffix("this machine does not have the address") == true)
+        let harness = AdminHarness()
+        // Set aside for documentation (RFC 5737), so no machine has it.
+        let error = await #expect(throws: AdminError.self) {
+            try await Self.group(harness, host: "192.0.2.1", port: 8081) { _ in }.run()
         }
+        #expect(error?.description.hasSuffix("this machine does not have the address") == true)
     }
 
     /// Runs the admin port for as long as the work takes.

@@ -49,20 +49,19 @@ struct UnreadableRequestsTests {
 
     @Test(arguments: rows)
     func unreadableRequestsGetAProblem(row: Row) async throws {
-        try await AdminHarness.with { harness in
-            try await AdminServiceTests.serving(harness) { port in
-                let text = try await onOwnThread {
-                    let connection = try RawConnection(port: port)
-                    try connection.send(row.bytes)
-                    return String(decoding: try connection.receiveAll(), as: UTF8.self)
-                }
-                let heads = text.components(separatedBy: "HTTP/1.1 ").dropFirst()
-                #expect(heads.map { Int($0.prefix(3)) } == row.statuses, "\(text)")
-                for head in heads where head.hasPrefix("400") {
-                    #expect(head.contains("Content-Type: application/problem+json"), "\(text)")
-                    #expect(head.contains("\"type\":\"urn:layover:problem:unreadable\""), "\(text)")
-                    #expect(head.contains("X-Content-Type-Options: nosniff"), "\(text)")
-                }
+        let harness = AdminHarness()
+        try await AdminServiceTests.serving(harness) { port in
+            let text = try await onOwnThread {
+                let connection = try RawConnection(port: port)
+                try connection.send(row.bytes)
+                return String(decoding: try connection.receiveAll(), as: UTF8.self)
+            }
+            let heads = text.components(separatedBy: "HTTP/1.1 ").dropFirst()
+            #expect(heads.map { Int($0.prefix(3)) } == row.statuses, "\(text)")
+            for head in heads where head.hasPrefix("400") {
+                #expect(head.contains("Content-Type: application/problem+json"), "\(text)")
+                #expect(head.contains("\"type\":\"urn:layover:problem:unreadable\""), "\(text)")
+                #expect(head.contains("X-Content-Type-Options: nosniff"), "\(text)")
             }
         }
     }

@@ -17,18 +17,16 @@ struct AdminHarness {
     let sources: AdminSources
     let responder: AdminResponder
 
-    /// Runs a test with a harness of its own.
-    static func with(
+    init(
         options: AdminOptions = AdminOptions(), clock: any EngineClock = FixedClock(),
         limits: PendingLimits = PendingLimits(), store: (any PendingStore)? = nil,
         naming: EntryNaming = .plain,
-        sources change: (inout AdminSources) -> Void = { _ in },
-        _ test: (AdminHarness) async throws -> Void
-    ) async throws {
+        sources change: (inout AdminSources) -> Void = { _ in }
+    ) {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         // The loop outlives the test: a stream of events that its reader has left may still be about to ask the engine.
-        let engine = Engine(
+        engine = Engine(
             eventLoop: MultiThreadedEventLoopGroup.singleton.any(), clock: clock, limits: limits,
             reachability: Reachability(hasProbe: false, now: clock.now()), store: store,
             naming: naming, logger: logger)
@@ -36,10 +34,8 @@ struct AdminHarness {
         // Refusals of wrong tokens come at once, unless a test wants to see the delays.
         sources.pause = { _ in }
         change(&sources)
-        let harness = AdminHarness(
-            engine: engine, sources: sources,
-            responder: AdminResponder(options: options, sources: sources))
-        try await test(harness)
+        self.sources = sources
+        responder = AdminResponder(options: options, sources: sources)
     }
 
     // MARK: Entries
