@@ -146,16 +146,4 @@ struct AuditTests {
         let numbers = audit.newest().map(\.number)
         #expect(numbers == Array((AuditLog.countMax + 8...2 * AuditLog.countMax + 7).reversed()))
     }
-
-    /// The id of a ticket opens its response, so the record shows the other one.
-    @Test func ticketIDsAreNotShown() async throws {
-        let naming = EntryNaming(
-            shown: { EntryID(high: ~$0.high, low: $0.low) }, meant: { EntryID(high: ~$0.high, low: $0.low) })
-        let harness = AdminHarness(store: MemoryStore(on: MemoryDisk()), naming: naming)
-        let ticket = try await harness.accept(1)
-        _ = try await harness.post("/v1/pending/\(ticket)/hold")
-        let text = try await harness.send("GET", "/v1/audit").text
-        #expect(!text.contains(ticket.description))
-        #expect(text.contains(naming.shown(ticket).description))
-    }
 }

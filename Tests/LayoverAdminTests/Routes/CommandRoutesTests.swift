@@ -97,7 +97,8 @@ struct CommandRoutesTests {
         let harness = AdminHarness()
         let id = harness.park(1).id
         _ = try await harness.post("/v1/pending/\(id)/cancel")
-        #expect(try await harness.post("/v1/pending/\(id)/\(command)", Self.acknowledged).status == 409)
+        let ended = try await harness.post("/v1/pending/\(id)/\(command)", Self.acknowledged)
+        #expect(ended.status == 409 && ended.json["type"] as? String == "urn:layover:problem:conflict")
         let unknown = AdminHarness.id(99)
         #expect(
             try await harness.post("/v1/pending/\(unknown)/\(command)", Self.acknowledged).status == 404)

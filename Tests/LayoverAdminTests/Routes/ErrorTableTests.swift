@@ -24,19 +24,11 @@ struct ErrorTableTests {
 
     static let rows: [Row] = [
         // Framing of the body
-        Row(
-            says: "malformed JSON", fields: isJSON, body: "{\"reason\":", status: 400, kind: "malformed_body"),
-        Row(says: "a list for an object", fields: isJSON, body: "[]", status: 400, kind: "malformed_body"),
-        Row(
-            says: "a number for a text", fields: isJSON, body: "{\"reason\":1}", status: 400,
-            kind: "malformed_body"),
-        Row(
-            says: "unknown key", fields: isJSON, body: "{\"raeson\":\"x\"}", status: 400,
-            kind: "malformed_body"),
-        Row(
-            says: "endless reason", fields: isJSON,
-            body: "{\"reason\":\"\(String(repeating: "x", count: 501))\"}", status: 400,
-            kind: "malformed_body"),
+        malformed("malformed JSON", "{\"reason\":"),
+        malformed("a list for an object", "[]"),
+        malformed("a number for a text", "{\"reason\":1}"),
+        malformed("unknown key", "{\"raeson\":\"x\"}"),
+        malformed("endless reason", "{\"reason\":\"\(String(repeating: "x", count: 501))\"}"),
         Row(says: "no content type", body: "{}", status: 415, kind: "unsupported_media_type"),
         Row(
             says: "a form", fields: ["Content-Type": "application/x-www-form-urlencoded"], body: "a=b",
@@ -52,62 +44,33 @@ struct ErrorTableTests {
             fields: ["Content-Type": "application/json", "Content-Length": "99999999"], status: 413,
             kind: "body_too_large"),
         // Paths and methods
-        Row(says: "unknown path", method: "GET", path: "/v1/nowhere", status: 404, kind: "not_found"),
-        Row(says: "unknown file of the dashboard", method: "GET", path: "/dashboard/none.js", status: 404, kind: "not_found"),
-        Row(says: "unknown command", path: "/v1/pending/\(known)/pause", status: 404, kind: "not_found"),
+        missing("unknown path", "GET", "/v1/nowhere", "not_found"),
+        missing("unknown file of the dashboard", "GET", "/dashboard/none.js", "not_found"),
+        missing("unknown command", "POST", "/v1/pending/\(known)/pause", "not_found"),
         Row(
             says: "force of many", path: "/v1/pending/force", fields: isJSON, body: "{\"all\":true}",
             status: 405, kind: "method_not_allowed"),
-        Row(
-            says: "GET of a reload that cannot be asked for", method: "GET", path: "/v1/reload", status: 404,
-            kind: "not_found"),
-        Row(
-            says: "a reload that cannot be asked for", path: "/v1/reload", status: 404, kind: "not_found"),
-        Row(
-            says: "a configuration that is not shown", method: "GET", path: "/v1/config", status: 404,
-            kind: "not_found"),
+        missing("GET of a reload that cannot be asked for", "GET", "/v1/reload", "not_found"),
+        missing("a reload that cannot be asked for", "POST", "/v1/reload", "not_found"),
+        missing("a configuration that is not shown", "GET", "/v1/config", "not_found"),
         // Explain
-        Row(
-            says: "explain of an unknown entry", method: "GET", path: "/v1/pending/\(unknown)/explain",
-            status: 404, kind: "unknown_entry"),
-        Row(
-            says: "explain of what is no id", method: "GET", path: "/v1/pending/nonsense/explain",
-            status: 404, kind: "unknown_entry"),
-        Row(
-            says: "explain with a parameter", method: "GET", path: "/v1/pending/\(known)/explain?deep=1",
-            status: 400, kind: "bad_parameter"),
-        Row(
-            says: "POST of explain", path: "/v1/pending/\(known)/explain", status: 405,
-            kind: "method_not_allowed"),
+        missing("explain of an unknown entry", "GET", "/v1/pending/\(unknown)/explain", "unknown_entry"),
+        missing("explain of what is no id", "GET", "/v1/pending/nonsense/explain", "unknown_entry"),
+        badParameter("explain with a parameter", "/v1/pending/\(known)/explain?deep=1"),
+        notAllowed("POST of explain", "POST", "/v1/pending/\(known)/explain"),
         // Incidents
-        Row(
-            says: "unknown incident", method: "GET", path: "/v1/incidents/\(unknown)", status: 404,
-            kind: "unknown_incident"),
-        Row(
-            says: "not an incident's id", method: "GET", path: "/v1/incidents/nonsense", status: 404,
-            kind: "unknown_incident"),
-        Row(
-            says: "retry of an unknown incident", path: "/v1/incidents/\(unknown)/retry", status: 404,
-            kind: "unknown_incident"),
-        Row(
-            says: "an entry's id for an incident's", path: "/v1/incidents/\(known)/cancel", status: 404,
-            kind: "unknown_incident"),
-        Row(
-            says: "a malformed command for an incident", path: "/v1/incidents/\(unknown)/cancel",
-            fields: isJSON, body: "{", status: 400, kind: "malformed_body"),
+        missing("unknown incident", "GET", "/v1/incidents/\(unknown)", "unknown_incident"),
+        missing("not an incident's id", "GET", "/v1/incidents/nonsense", "unknown_incident"),
+        missing("retry of an unknown incident", "POST", "/v1/incidents/\(unknown)/retry", "unknown_incident"),
+        missing("an entry's id for an incident's", "POST", "/v1/incidents/\(known)/cancel", "unknown_incident"),
+        malformed("a malformed command for an incident", "{", at: "/v1/incidents/\(unknown)/cancel"),
         Row(
             says: "a form for an incident", path: "/v1/incidents/\(unknown)/cancel",
             fields: ["Content-Type": "text/plain"], status: 415, kind: "unsupported_media_type"),
-        Row(
-            says: "hold of an incident", path: "/v1/incidents/\(unknown)/hold", status: 404,
-            kind: "not_found"),
-        Row(
-            says: "GET of a command for an incident", method: "GET", path: "/v1/incidents/\(unknown)/retry",
-            status: 405, kind: "method_not_allowed"),
-        Row(says: "POST of the incidents", path: "/v1/incidents", status: 405, kind: "method_not_allowed"),
-        Row(
-            says: "incidents with a parameter", method: "GET", path: "/v1/incidents?limit=1", status: 400,
-            kind: "bad_parameter"),
+        missing("hold of an incident", "POST", "/v1/incidents/\(unknown)/hold", "not_found"),
+        notAllowed("GET of a command for an incident", "GET", "/v1/incidents/\(unknown)/retry"),
+        notAllowed("POST of the incidents", "POST", "/v1/incidents"),
+        badParameter("incidents with a parameter", "/v1/incidents?limit=1"),
         // Commands that its state does not take
         Row(
             says: "release of what is not held", path: "/v1/pending/\(known)/release", status: 409,
@@ -115,55 +78,35 @@ struct ErrorTableTests {
         Row(
             says: "force of what was never sent", path: "/v1/pending/\(known)/force", fields: isJSON,
             body: "{\"acknowledge\":\"duplicate-risk\"}", status: 409, kind: "conflict"),
-        Row(
-            says: "a number as acknowledgement", path: "/v1/pending/\(known)/force", fields: isJSON,
-            body: "{\"acknowledge\":1}", status: 400, kind: "malformed_body"),
+        malformed("a number as acknowledgement", "{\"acknowledge\":1}", at: "/v1/pending/\(known)/force"),
         Row(
             says: "hold of another revision", path: "/v1/pending/\(known)/hold",
             fields: ["If-Match": "\"77\""], status: 412, kind: "stale"),
-        Row(says: "unknown id", path: "/v1/pending/\(unknown)/retry", status: 404, kind: "unknown_entry"),
-        Row(says: "not an id", path: "/v1/pending/nonsense/cancel", status: 404, kind: "unknown_entry"),
-        Row(
-            says: "unknown id asked for", method: "GET", path: "/v1/pending/\(unknown)", status: 404,
-            kind: "unknown_entry"),
-        Row(says: "GET of a command", method: "GET", status: 405, kind: "method_not_allowed"),
-        Row(
-            says: "GET of a command for many", method: "GET", path: "/v1/pending/retry", status: 405,
-            kind: "method_not_allowed"),
-        Row(says: "POST of a list", path: "/v1/pending", status: 405, kind: "method_not_allowed"),
-        Row(
-            says: "DELETE of an entry", method: "DELETE", path: "/v1/pending/\(known)", status: 405,
-            kind: "method_not_allowed"),
-        Row(says: "POST of reachability", path: "/v1/reachability", status: 405, kind: "method_not_allowed"),
-        Row(
-            says: "OPTIONS, as browsers ask before crossing sites", method: "OPTIONS", status: 405,
-            kind: "method_not_allowed"),
+        missing("unknown id", "POST", "/v1/pending/\(unknown)/retry", "unknown_entry"),
+        missing("not an id", "POST", "/v1/pending/nonsense/cancel", "unknown_entry"),
+        missing("unknown id asked for", "GET", "/v1/pending/\(unknown)", "unknown_entry"),
+        notAllowed("GET of a command", "GET", "/v1/pending/\(known)/retry"),
+        notAllowed("GET of a command for many", "GET", "/v1/pending/retry"),
+        notAllowed("POST of a list", "POST", "/v1/pending"),
+        notAllowed("DELETE of an entry", "DELETE", "/v1/pending/\(known)"),
+        notAllowed("POST of reachability", "POST", "/v1/reachability"),
+        notAllowed("OPTIONS, as browsers ask before crossing sites", "OPTIONS", "/v1/pending/\(known)/retry"),
         // Browsers
-        Row(says: "a foreign Host", host: "rebind.example", status: 403, kind: "foreign_host"),
-        Row(
-            says: "a foreign Host with our port", host: "rebind.example:8081", status: 403,
-            kind: "foreign_host"),
-        Row(says: "a Host that begins like ours", host: "localhost.rebind.example", status: 403, kind: "foreign_host"),
-        Row(says: "a port in other digits", host: "localhost:\u{663}", status: 403, kind: "foreign_host"),
-        Row(says: "userinfo before the Host", host: "x@localhost", status: 403, kind: "foreign_host"),
-        Row(says: "no Host", host: nil, status: 403, kind: "foreign_host"),
+        foreignHost("a foreign Host", "rebind.example"),
+        foreignHost("a foreign Host with our port", "rebind.example:8081"),
+        foreignHost("a Host that begins like ours", "localhost.rebind.example"),
+        foreignHost("a port in other digits", "localhost:\u{663}"),
+        foreignHost("userinfo before the Host", "x@localhost"),
+        foreignHost("no Host", nil),
         Row(says: "two Hosts", fields: ["Host": "localhost"], status: 400, kind: "bad_request"),
-        Row(
-            says: "a foreign Origin", fields: ["Origin": "http://evil.example"], status: 403,
-            kind: "foreign_origin"),
-        Row(says: "an opaque Origin", fields: ["Origin": "null"], status: 403, kind: "foreign_origin"),
-        Row(
-            says: "our host on another port as Origin", fields: ["Origin": "http://localhost:9999"],
-            status: 403, kind: "foreign_origin"),
+        foreignOrigin("a foreign Origin", ["Origin": "http://evil.example"]),
+        foreignOrigin("an opaque Origin", ["Origin": "null"]),
+        foreignOrigin("our host on another port as Origin", ["Origin": "http://localhost:9999"]),
         Row(
             says: "a foreign Origin that reads", method: "GET", path: "/v1/pending",
             fields: ["Origin": "http://evil.example"], status: 403, kind: "foreign_origin"),
-        Row(
-            says: "a page of another site", fields: ["Sec-Fetch-Site": "cross-site"], status: 403,
-            kind: "foreign_origin"),
-        Row(
-            says: "a page of a sister site", fields: ["Sec-Fetch-Site": "same-site"], status: 403,
-            kind: "foreign_origin"),
+        foreignOrigin("a page of another site", ["Sec-Fetch-Site": "cross-site"]),
+        foreignOrigin("a page of a sister site", ["Sec-Fetch-Site": "same-site"]),
         // States
         Row(says: "another revision", fields: ["If-Match": "\"77\""], status: 412, kind: "stale"),
         Row(says: "a weak revision", fields: ["If-Match": "W/\"1\""], status: 412, kind: "stale"),
@@ -171,14 +114,17 @@ struct ErrorTableTests {
             says: "a revision of an unknown entry", path: "/v1/pending/\(unknown)/retry",
             fields: ["If-Match": "\"1\""], status: 404, kind: "unknown_entry"),
         // Changes of an entry
-        change("nothing", "{}"), change("no body", nil),
-        change("a list", "[]"), change("an unknown key", "{\"prioirty\":1}"),
+        change("nothing", "{}"),
+        change("no body", nil),
+        change("a list", "[]"),
+        change("an unknown key", "{\"prioirty\":1}"),
         change("a known key and an unknown one", "{\"priority\":1,\"state\":\"held\"}"),
         change("a priority below zero", "{\"priority\":-1}"),
         change("a priority over seven", "{\"priority\":8}"),
         change("a priority between two", "{\"priority\":1.5}"),
         change("a priority as text", "{\"priority\":\"1\"}"),
-        change("no priority", "{\"priority\":null}"), change("no deadline", "{\"expiresAt\":null}"),
+        change("no priority", "{\"priority\":null}"),
+        change("no deadline", "{\"expiresAt\":null}"),
         change("no priority but a lane", "{\"priority\":null,\"lane\":\"a\"}"),
         change("no deadline but a lane", "{\"expiresAt\":null,\"lane\":\"a\"}"),
         change("a deadline before 1970", "{\"expiresAt\":\"0001-01-01T00:00:00Z\"}"),
@@ -217,86 +163,66 @@ struct ErrorTableTests {
             says: "a body with any token where there is none", method: "GET",
             path: "/v1/pending/\(known)/request-body", fields: ["Authorization": "Bearer "], status: 401,
             kind: "body_masked"),
-        Row(
-            says: "POST of a body", path: "/v1/pending/\(known)/request-body", status: 405,
-            kind: "method_not_allowed"),
+        notAllowed("POST of a body", "POST", "/v1/pending/\(known)/request-body"),
         // Queries
-        Row(
-            says: "unknown parameter", method: "GET", path: "/v1/pending?stat=waiting", status: 400,
-            kind: "bad_parameter"),
-        Row(
-            says: "a parameter where there are none", method: "GET", path: "/v1/status?a=b", status: 400,
-            kind: "bad_parameter"),
-        Row(
-            says: "a parameter given twice", method: "GET", path: "/v1/pending?host=a&host=b", status: 400,
-            kind: "bad_parameter"),
-        Row(
-            says: "unknown state", method: "GET", path: "/v1/pending?state=waiting,asleep", status: 400,
-            kind: "bad_parameter"),
-        Row(
-            says: "unknown field to sort by", method: "GET", path: "/v1/pending?sort=colour", status: 400,
-            kind: "bad_parameter"),
-        Row(
-            says: "limit zero", method: "GET", path: "/v1/pending?limit=0", status: 400, kind: "bad_parameter"
-        ),
-        Row(
-            says: "limit too high", method: "GET", path: "/v1/pending?limit=1001", status: 400,
-            kind: "bad_parameter"),
-        Row(
-            says: "limit that is no number", method: "GET", path: "/v1/pending?limit=ten", status: 400,
-            kind: "bad_parameter"),
-        Row(
-            says: "a cursor nobody gave", method: "GET", path: "/v1/pending?cursor=abc", status: 400,
-            kind: "bad_parameter"),
-        Row(
-            says: "a cursor of another order", method: "GET",
-            path: "/v1/pending?sort=host&cursor=parkedAt.n1.1", status: 400, kind: "bad_parameter"),
-        Row(
-            says: "broken UTF-8", method: "GET", path: "/v1/pending?q=%FF", status: 400, kind: "bad_parameter"
-        ),
+        badParameter("unknown parameter", "/v1/pending?stat=waiting"),
+        badParameter("a parameter where there are none", "/v1/status?a=b"),
+        badParameter("a parameter given twice", "/v1/pending?host=a&host=b"),
+        badParameter("unknown state", "/v1/pending?state=waiting,asleep"),
+        badParameter("unknown field to sort by", "/v1/pending?sort=colour"),
+        badParameter("limit zero", "/v1/pending?limit=0"),
+        badParameter("limit too high", "/v1/pending?limit=1001"),
+        badParameter("limit that is no number", "/v1/pending?limit=ten"),
+        badParameter("a cursor nobody gave", "/v1/pending?cursor=abc"),
+        badParameter("a cursor of another order", "/v1/pending?sort=host&cursor=parkedAt.n1.1"),
+        badParameter("broken UTF-8", "/v1/pending?q=%FF"),
         // Commands for many
-        Row(
-            says: "nothing selected", path: "/v1/pending/cancel", fields: isJSON, body: "{}", status: 400,
-            kind: "malformed_body"),
+        malformed("nothing selected", "{}", at: "/v1/pending/cancel"),
         Row(says: "no body for many", path: "/v1/pending/cancel", status: 400, kind: "malformed_body"),
-        Row(
-            says: "all: false", path: "/v1/pending/cancel", fields: isJSON, body: "{\"all\":false}",
-            status: 400, kind: "malformed_body"),
-        Row(
-            says: "two selections", path: "/v1/pending/cancel", fields: isJSON,
-            body: "{\"all\":true,\"ids\":[]}", status: 400, kind: "malformed_body"),
-        Row(
-            says: "an empty filter", path: "/v1/pending/cancel", fields: isJSON, body: "{\"filter\":{}}",
-            status: 400, kind: "malformed_body"),
-        Row(
-            says: "a misspelt filter", path: "/v1/pending/cancel", fields: isJSON,
-            body: "{\"filter\":{\"hots\":\"x\"}}", status: 400, kind: "malformed_body"),
+        malformed("all: false", "{\"all\":false}", at: "/v1/pending/cancel"),
+        malformed("two selections", "{\"all\":true,\"ids\":[]}", at: "/v1/pending/cancel"),
+        malformed("an empty filter", "{\"filter\":{}}", at: "/v1/pending/cancel"),
+        malformed("a misspelt filter", "{\"filter\":{\"hots\":\"x\"}}", at: "/v1/pending/cancel"),
         Row(
             says: "a filter with an unknown state", path: "/v1/pending/cancel", fields: isJSON,
             body: "{\"filter\":{\"state\":\"asleep\"}}", status: 400, kind: "bad_parameter"),
-        Row(
-            says: "too many ids", path: "/v1/pending/cancel", fields: isJSON,
-            body: "{\"ids\":[\(Array(repeating: "\"a\"", count: 1001).joined(separator: ","))]}", status: 400,
-            kind: "malformed_body"),
+        malformed(
+            "too many ids", "{\"ids\":[\(Array(repeating: "\"a\"", count: 1001).joined(separator: ","))]}", at: "/v1/pending/cancel"),
         // Reachability
-        Row(
-            says: "unknown mode", method: "PUT", path: "/v1/reachability", fields: isJSON,
-            body: "{\"mode\":\"away\"}", status: 400, kind: "malformed_body"),
-        Row(
-            says: "unknown hint", method: "PUT", path: "/v1/reachability", fields: isJSON,
-            body: "{\"hint\":\"x\"}", status: 400, kind: "malformed_body"),
-        Row(
-            says: "mode and hint", method: "PUT", path: "/v1/reachability", fields: isJSON,
-            body: "{\"mode\":\"auto\",\"hint\":\"changed\"}", status: 400, kind: "malformed_body"),
-        Row(
-            says: "neither mode nor hint", method: "PUT", path: "/v1/reachability", fields: isJSON,
-            body: "{}", status: 400, kind: "malformed_body"),
+        malformed("unknown mode", "{\"mode\":\"away\"}", method: "PUT", at: "/v1/reachability"),
+        malformed("unknown hint", "{\"hint\":\"x\"}", method: "PUT", at: "/v1/reachability"),
+        malformed("mode and hint", "{\"mode\":\"auto\",\"hint\":\"changed\"}", method: "PUT", at: "/v1/reachability"),
+        malformed("neither mode nor hint", "{}", method: "PUT", at: "/v1/reachability"),
     ]
 
+    private static func malformed(
+        _ says: String, _ body: String?, method: String = "POST", at path: String = "/v1/pending/\(known)/retry"
+    ) -> Row {
+        Row(says: says, method: method, path: path, fields: isJSON, body: body, status: 400, kind: "malformed_body")
+    }
+
+    private static func badParameter(_ says: String, _ path: String) -> Row {
+        Row(says: says, method: "GET", path: path, status: 400, kind: "bad_parameter")
+    }
+
+    private static func missing(_ says: String, _ method: String, _ path: String, _ kind: String) -> Row {
+        Row(says: says, method: method, path: path, status: 404, kind: kind)
+    }
+
+    private static func notAllowed(_ says: String, _ method: String, _ path: String) -> Row {
+        Row(says: says, method: method, path: path, status: 405, kind: "method_not_allowed")
+    }
+
+    private static func foreignHost(_ says: String, _ host: String?) -> Row {
+        Row(says: says, host: host, status: 403, kind: "foreign_host")
+    }
+
+    private static func foreignOrigin(_ says: String, _ fields: [String: String]) -> Row {
+        Row(says: says, fields: fields, status: 403, kind: "foreign_origin")
+    }
+
     private static func change(_ says: String, _ body: String?) -> Row {
-        Row(
-            says: "a change to \(says)", method: "PATCH", path: "/v1/pending/\(known)", fields: isJSON, body: body,
-            status: 400, kind: "malformed_body")
+        malformed("a change to \(says)", body, method: "PATCH", at: "/v1/pending/\(known)")
     }
 
     @Test(arguments: rows)
@@ -315,17 +241,6 @@ struct ErrorTableTests {
         expectSafetyFields(response)
         #expect(exchange.calls.isEmpty)
         #expect(await harness.engine.counts()[.waiting] == 1)
-    }
-
-    @Test func commandForAnEntryThatEndedIsAConflict() async throws {
-        let harness = AdminHarness()
-        let id = harness.park(1).id
-        #expect(try await harness.post("/v1/pending/\(id)/cancel").status == 200)
-
-        let response = try await harness.post("/v1/pending/\(id)/retry")
-
-        #expect(response.status == 409)
-        #expect(response.json["type"] as? String == "urn:layover:problem:conflict")
     }
 
     @Test func retryOfAnAttemptUnderWayIsAConflict() async throws {

@@ -126,15 +126,19 @@ struct RequestBodyRoutesTests {
             let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJodXNoIn0.aHVzaA"
             let fields: RequestFields = [
                 "Referer": "https://a.example/p?token=hush&page=2", "X-Goog-Iap-Jwt-Assertion": "hush", "X-Data": token, "Accept": "*/*",
-                "Origin": "http://l/.layover/route/typo/~hush",
+                "Origin": "http://l/.layover/route/typo/~hush", "Authorization": "Basic aHVzaA==", "X-Session-Id": "hush",
             ]
-            let url = "http://shop.example/cart?client_assertion=\(token)&jws=\(token)"
+            let url = "http://shop.example/cart?client_assertion=\(token)&jws=\(token)&key=hush"
             let id = harness.park(1, url: url, body: HeldBody(body: nil, fields: fields)).id
             let response = try await harness.send("GET", "/v1/pending/\(id)/request")
             let shown = try #require(response.json["fields"] as? [[String: String]])
-            #expect(shown.map { $0["value"] } == ["https://a.example/p?token=***&page=2", "***", "***", "*/*", "http://l/.layover/route/typo/~***"])
-            #expect(response.json["url"] as? String == "http://shop.example/cart?client_assertion=***&jws=***")
-            #expect(!response.text.contains("hush") && !response.text.contains("eyJ"))
+            #expect(shown.map { $0["name"] ?? "" } == fields.map(\.name))
+            let values = ["https://a.example/p?token=***&page=2", "***", "***", "*/*", "http://l/.layover/route/typo/~***", "***", "***"]
+            #expect(shown.map { $0["value"] ?? "" } == values)
+            #expect(response.status == 200 && response.json["method"] as? String == "GET")
+            #expect(response.json["url"] as? String == "http://shop.example/cart?client_assertion=***&jws=***&key=***")
+            #expect(!response.text.contains("hush") && !response.text.contains("eyJ") && !response.text.contains("aHVzaA"))
+            #expect(try await harness.send("GET", "/v1/pending/\(AdminHarness.id(9))/request").status == 404)
         }
     }
 

@@ -47,7 +47,10 @@ struct TicketSecretTests {
         var texts: [String] = []
         for path in paths { texts.append(try await harness.send("GET", path).text) }
         texts.append(try await harness.send("GET", "/v1/pending", fields: ["Accept": "application/jsonl"]).text)
-        texts.append(try await harness.post("/v1/pending/\(shown[0])/hold").text)
+        texts.append(try await harness.post("/v1/pending/\(parent)/hold").text)
+        let audit = try await harness.send("GET", "/v1/audit").text
+        #expect(audit.contains(shown[0]))
+        texts.append(audit)
         texts.append(try await harness.post("/v1/pending/\(shown[0])/cancel").text)
         texts.append(try await harness.send("GET", "/v1/pending/\(shown[1])/explain").text)
         for id in [parent, child, reader] {
