@@ -21,39 +21,6 @@ extension EndToEnd {
             #expect(origin?.records.map(\.target) == ["/echo"])
         }
 
-        @Test func aRouteWithASecureUpstreamReachesIt() async throws {
-            let files = try TemporaryFolder()
-            let authority = try await TestAuthority(in: files)
-            let port = try ReservedPort()
-            let origin = try await RunningOrigin.start(in: files, port: port, identity: authority.identity)
-            let layover = try await RunningLayover.start(
-                """
-                {"tls":{"caFile":"\(authority.certificate)"},
-                 "routes":{"shop":{"upstream":"https://localhost:\(port.number)"}}}
-                """)
-            let result = try await Command(
-                "curl", ["--silent", "--show-error", "--fail", "\(layover.proxyURL)/.layover/route/shop/echo"]
-            ).run()
-
-            #expect(result.status == 0, "\(result)")
-            #expect(origin.records.map(\.target) == ["/echo"])
-        }
-
-        /// A bad certificate is no outage: the client is told at once and nothing is parked.
-        @Test func anOriginOfAnUnknownAuthorityIsRefusedAndNotParked() async throws {
-            let scene = try await Scene()
-            let authority = try await TestAuthority(in: scene.root)
-            let origin = try await scene.startOrigin(authority.identity)
-            let response = try await scene.layover.exchange(
-                "GET \(scene.secureURL("/echo")) HTTP/1.1\r\nHost: localhost:\(scene.port.number)\r\nConnection: close\r\n\r\n")
-
-            #expect(response.status == 502)
-            #expect(response.field("Proxy-Status")?.contains("tls_certificate_error") == true, "\(response.head)")
-            #expect(origin.records.isEmpty)
-            let pending = try await scene.layover.waitForPending { _ in true }
-            #expect(pending.data.isEmpty)
-        }
-
         private func configuration(_ certificate: String) -> String {
             """
             {"tls":{"caFile":"\(certificate)"},

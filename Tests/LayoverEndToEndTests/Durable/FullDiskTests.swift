@@ -81,22 +81,5 @@ extension EndToEnd {
             for id in ["small", "big"] { #expect(try origin.arrivals(of: id) == 1, "\(id)") }
             #expect(try origin.arrivals(of: "refused") == 0)
         }
-
-        /// The client waits longer than its `wait=N`, because no ticket could be stored.
-        @Test func waitingClientGetsItsTicketOnceThereIsSpace() async throws {
-            if let refusal = SmallDisk.refusal() { return print("SKIPPED: no full disk: \(refusal)") }
-            let disk = try SmallDisk(byteCount: 4 << 20)
-            let scene = try await DurableScene(storeIn: disk.path)
-            try disk.fill()
-            async let response = scene.send("waiting", "Prefer: respond-async, wait=1")
-            #expect(try await scene.send("refused", "Prefer: respond-async, wait=0").status == 507)
-            try await scene.layover.waitForPending { $0.data.contains { $0.url.hasSuffix("/waiting") } }
-            try disk.empty()
-            let accepted = try await response
-            #expect(accepted.status == 202, "\(accepted.text)")
-            let origin = try await scene.startOrigin()
-            try await scene.expectDelivery(of: [try #require(accepted.ticket)])
-            #expect(try origin.arrivals(of: "waiting") == 1)
-        }
     }
 }

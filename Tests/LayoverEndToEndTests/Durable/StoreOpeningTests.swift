@@ -104,16 +104,5 @@ extension EndToEnd {
             #expect(try origin.arrivals(of: "one") == 1)
             #expect(await layover.stop().status == 0)
         }
-
-        /// The lock ends with the process, however it ends.
-        @Test func aKilledProcessLeavesNoLock() async throws {
-            let first = try await DurableScene()
-            let ticket = try await first.accept("one")
-            await first.layover.kill()
-            let scene = try await first.restarted()
-            let origin = try await scene.startOrigin()
-            try await scene.expectDelivery(of: [ticket])
-            #expect(try origin.arrivals(of: "one") == 1)
-        }
     }
 }

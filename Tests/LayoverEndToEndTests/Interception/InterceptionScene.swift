@@ -7,24 +7,20 @@ final class InterceptionScene {
     let authority: TestAuthority
 
     /// - Parameters:
-    ///   - trusts: True if the proxy trusts the authority of the origin.
     ///   - hosts: Further hosts to intercept.
     ///   - users: `proxy.users`.
     ///   - more: Further keys of the configuration.
-    init(trusts: Bool = true, hosts: [String] = [], users: String = "{}", with more: String = "", environment: [String: String] = [:])
-        async throws
-    {
+    init(hosts: [String] = [], users: String = "{}", with more: String = "") async throws {
         let root = try TemporaryFolder()
         authority = try await TestAuthority(in: root)
-        let trust = trusts ? #""caFile": "\#(authority.certificate)", "# : ""
         let routes = hosts.enumerated().map { #""more\#($0)": {"host": "\#($1)", "intercept": true}, "# }.joined()
         let layover = try await RunningLayover.start(
             """
-            {\(more)"tls": {\(trust)"folder": "authority"}, "proxy": {"users": \(users)},
+            {\(more)"tls": {"caFile": "\(authority.certificate)", "folder": "authority"}, "proxy": {"users": \(users)},
              "policies": {"default": {"cache": "staleIfError", "retryOn": ["connectivity", "503"],
                                       "delay": {"type": "constant", "every": "100ms", "jitter": "none"}}},
              "routes": {\(routes)"seen": {"host": "localhost", "intercept": true}}}
-            """, environment: environment)
+            """)
         scene = Scene(layover: layover, root: root, port: try ReservedPort())
     }
 

@@ -37,8 +37,10 @@ extension EndToEnd {
             let client = try await test.tunnelClient(["--name", "elsewhere.example", "--get", "/echo"])
             #expect(client.names == ["elsewhere.example"] && client.status == 200, "\(client)")
             #expect(origin.records.map(\.target) == ["/echo"])
-            let other = try await test.tunnelClient(["--name", "elsewhere.example", "--get", "/echo", "--host", "elsewhere.example"])
-            #expect(other.status == 421, "\(other)")
+            for name in ["elsewhere.example", "localhost"] {
+                let other = try await test.tunnelClient(["--name", name, "--get", "/echo", "--host", "elsewhere.example"])
+                #expect(other.status == 421, "\(other)")
+            }
             #expect(origin.records.count == 1)
         }
     }

@@ -5,14 +5,6 @@ import Testing
 extension EndToEnd {
     /// Services of the proxy for requests inside an intercepted connection.
     @Suite(.bothPaths) struct ServicesInside {
-        @Test func statusOfRetryOnIsRetried() async throws {
-            let test = try await InterceptionScene()
-            let origin = try await test.scene.startOrigin(test.authority.identity)
-            let result = try await test.curl("/busy/2", "--fail").run()
-            #expect(result.status == 0 && result.output == "at last\n", "\(result)")
-            #expect(origin.records.map(\.target) == ["/busy/2", "/busy/2", "/busy/2"])
-        }
-
         @Test func bodyThatBreaksOffGoesOnAndIsLogged() async throws {
             let test = try await InterceptionScene(with: #""log": {"access": "json"}, "#)
             let origin = try await test.scene.startOrigin(test.authority.identity)

@@ -77,13 +77,5 @@ extension EndToEnd {
             ).run()
             #expect(result.output == "all of it 2" && (result.status == 0) == isWhole, "\(result)")
         }
-
-        /// The end of the connection is no end of a response that says how long it is.
-        @Test func responseWithALengthIsWholeWithoutAnEnd() async throws {
-            let test = try await InterceptionScene()
-            let origin = try await OddOrigin("isCutOffBehindALength", test.authority)
-            let client = try await test.tunnelClient(["--name", "localhost", "--get", "/"], to: "localhost:\(origin.port)")
-            #expect(client.status == 200 && client.body == "all of it" && client.end == "close_notify", "\(client)")
-        }
     }
 }

@@ -58,9 +58,11 @@ extension EndToEnd {
             try await Command(RunningLayover.binary, ["ca", "init", "--config", files.file("config.json").path]).succeed()
             let impostor = try await TestAuthority.identity(in: files, signedBy: certificate, key: key)
             let origin = try await RunningOrigin.start(in: files, identity: impostor)
+            // Under another name, as in the system's store.
+            let copy = try files.write(String(contentsOfFile: certificate, encoding: .utf8), to: "copy.pem")
             func answer(folder: String) async throws -> String {
                 let layover = try await RunningLayover.start(
-                    #"{"tls": {"caFile": "\#(certificate)", "folder": "\#(folder)"}, "routes": {"seen": {"host": "localhost", "intercept": true}}}"#,
+                    #"{"tls": {"caFile": "\#(copy)", "folder": "\#(folder)"}, "routes": {"seen": {"host": "localhost", "intercept": true}}}"#,
                     environment: ["SSL_CERT_FILE": certificate, "CURL_CA_BUNDLE": certificate])
                 let trusted = folder.hasPrefix("/") ? folder : layover.folder.file(folder).path
                 return try await layover.client(

@@ -94,54 +94,6 @@ extension EndToEnd {
             #expect(parentProxy.records.count == 1)
         }
 
-        @Test(arguments: ["403", "407"])
-        func requestRefusedByTheParentProxyIsNotTriedAgain(status: String) async throws {
-            let parentProxy = try await RunningParentProxy.start(answer: status)
-            let bench = try await Self.bench("http://127.0.0.1:\(parentProxy.port)")
-            let result = try await Command("curl", ["--silent", "--include", "--max-time", "50", bench.route("/echo")]).run()
-            #expect(result.output.hasPrefix("HTTP/1.1 502"))
-            #expect(result.output.contains(status == "403" ? "parent_proxy_denied" : "parent_proxy_misconfigured"))
-            #expect(parentProxy.records.count == 1)
-        }
-
-        struct Refusal: Sendable {
-            var answer: String
-            var kind: String
-
-            static let all = [
-                Refusal(answer: "403", kind: "parent_proxy_denied"), Refusal(answer: "407", kind: "parent_proxy_misconfigured"),
-                Refusal(answer: "503", kind: "destination_unavailable"), Refusal(answer: "garbage", kind: "parent_proxy_misconfigured"),
-                Refusal(answer: "cut", kind: "connection_terminated"), Refusal(answer: "half", kind: "connection_terminated"),
-                Refusal(answer: "hang", kind: "connection_timeout"),
-            ]
-        }
-
-        /// Layover itself asks for a tunnel, with and without TLS to the parent proxy.
-        @Test(arguments: Refusal.all, ["http", "https"])
-        func refusalOfATunnelIsReported(refusal: Refusal, scheme: String) async throws {
-            let root = try TemporaryFolder()
-            let authority = try await TestAuthority(in: root)
-            // One that hangs must have been asked before the limit. A busy machine needs a longer one for that.
-            for limit in refusal.answer == "hang" ? [1, 5, 25] : [25] {
-                let parentProxy = try await RunningParentProxy.start(
-                    scheme, answer: refusal.answer, identity: scheme == "https" ? authority.identity : nil)
-                let layover = try await RunningLayover.start(
-                    """
-                    {"policies": {"default": {"mode": "pass"}}, "timeouts": {"connect": "\(limit)s"}, "tls": {"caFile": "\(authority.certificate)"},
-                     "upstreamProxy": {"url": "\(scheme)://localhost:\(parentProxy.port)"}}
-                    """)
-                let result = try await layover.exchange(
-                    "CONNECT origin.behind:443 HTTP/1.1\r\nHost: origin.behind:443\r\n\r\n", within: .seconds(60))
-                let asked = parentProxy.records.map { "\($0.method) \($0.target)" }
-                if asked.isEmpty, limit < 25 { continue }
-                #expect(asked == ["CONNECT origin.behind:443"])
-                #expect(result.text.contains("\"kind\":\"\(refusal.kind)\""), "\(result.text)")
-                #expect(result.text.contains(#""evidence":"neverSent""#))
-                #expect(result.text.contains(#""phase":"connecting""#))
-                return
-            }
-        }
-
         /// Two Layovers name each other. The first one gets its own CONNECT back.
         @Test func tunnelThatComesRoundFailsAtOnce() async throws {
             let folder = try TemporaryFolder()
@@ -155,20 +107,6 @@ extension EndToEnd {
                 #expect(result.text.contains(#""kind":"proxy_loop_detected""#), "\(result.text)")
                 #expect(result.text.contains(#""evidence":"neverSent""#))
             }
-        }
-
-        /// A port that is no proxy is no outage: nothing waits, and no second attempt is made.
-        @Test(arguments: ["tls", "tunnel"]) func requestThroughAPortThatIsNoProxyFailsAtOnce(way: String) async throws {
-            let parentProxy = try await RunningParentProxy.start(answer: "garbage")
-            let bench = try await Self.bench("http://127.0.0.1:\(parentProxy.port)")
-            let text =
-                if way == "tls" {
-                    try await Command("curl", ["--silent", "--include", "--max-time", "50", bench.route("/echo")]).run().output
-                } else {
-                    try await bench.scene.layover.exchange("CONNECT origin.behind:443 HTTP/1.1\r\nHost: origin.behind:443\r\n\r\n").text
-                }
-            #expect(text.contains(#""kind":"parent_proxy_misconfigured""#), "\(text)")
-            #expect(parentProxy.records.count == 1)
         }
 
         /// The parent proxy accepts the connection and does not answer the ClientHello.

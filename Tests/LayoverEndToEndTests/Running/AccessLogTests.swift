@@ -99,19 +99,6 @@ extension EndToEnd {
             for secret in ["hush", ticket] { #expect(!scene.layover.process.output.contains(secret)) }
         }
 
-        @Test func combinedFormatIsReadByItsForm() async throws {
-            let scene = try await Scene(#"{"log":{"access":"combined"}}"#)
-            let origin = try await scene.startOrigin()
-            defer { withExtendedLifetime(origin) {} }
-            #expect(try await scene.send("GET", "/echo?a=1", ["User-Agent: a\"b"], body: "").status == 200)
-            let line = try await FolderWatch(scene.layover.folder.url).first("a line") {
-                scene.layover.process.output.split(separator: "\n").first.map(String.init)
-            }
-            let form =
-                #/127\.0\.0\.1 - - \[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d \+0000\] "GET http://\S+ HTTP/1\.1" 200 \d+ "-" "a\\"b" .* outcome=done .*/#
-            #expect(line.wholeMatch(of: form) != nil, "\(line)")
-        }
-
         @Test func accessLogIsOffByDefault() async throws {
             let scene = try await Scene()
             let origin = try await scene.startOrigin()

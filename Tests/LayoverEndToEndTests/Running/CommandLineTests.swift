@@ -44,16 +44,6 @@ extension EndToEnd {
             #expect(origin.records.isEmpty == false)
         }
 
-        @Test func repeatedAttemptsAreOneBlock() async throws {
-            let scene = try await Scene(RunningLayover.quickRetries)
-            let ticket = try await scene.submit("/echo")
-            try await scene.layover.waitForPending { ($0.data.first?.attempts ?? 0) >= 6 }
-            let id = try await scene.layover.entry(of: ticket)
-            let explained = try await scene.layover.command("explain", id).succeed().output
-            #expect(explained.components(separatedBy: "connection_refused").count <= 4, "\(explained)")
-            #expect(explained.contains("more attempts with the same result"), "\(explained)")
-        }
-
         @Test func missingTokenValueIsNotAnInternalError() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
             let origin = try await scene.startOrigin()
@@ -72,6 +62,23 @@ extension EndToEnd {
         }
 
         // MARK: Commands
+
+        @Test func retryAllSendsWaitingRequests() async throws {
+            // Only a person can end the wait after a status before its time.
+            let scene = try await Scene(
+                #"{"policies":{"default":{"retryOn":["503"],"delay":{"type":"constant","every":"1h","jitter":"none"}}}}"#)
+            let origin = try await scene.startOrigin()
+            let clients = try (1...3).map { try scene.layover.curl("--fail", scene.url("/busy/1?\($0)")).start() }
+            try await scene.layover.waitForPending { $0.waitingCount == 3 }
+            let retry = try await scene.layover.command("retry", "--all").run()
+
+            #expect(retry.status == 0, "\(retry)")
+            for client in clients {
+                let result = await client.result()
+                #expect(result.status == 0, "\(result)")
+            }
+            #expect(origin.records.count == 6)
+        }
 
         @Test func retryWhileOfflineTellsThatTheModeHasToEnd() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)

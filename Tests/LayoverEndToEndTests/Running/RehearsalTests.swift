@@ -63,25 +63,6 @@ extension EndToEnd {
             try await Self.waitForLog(of: scene, "a rehearsal began", "a rehearsal was stopped")
         }
 
-        @Test func rehearsalEndsByItself() async throws {
-            let (scene, origin) = try await Self.stage()
-            _ = try await Self.rehearse(scene, "refuse", "--for", "1500ms")
-            let response = try await scene.layover.curl(scene.url("/echo")).succeed()
-            #expect(response.output.contains(#""method": "GET""#) && origin.records.count == 1)
-            try await Self.waitForLog(of: scene, "a rehearsal is over")
-        }
-
-        @Test func hungConnectionTimesOutAndNothingWasSent() async throws {
-            let (scene, origin) = try await Self.stage(Self.longHold)
-            let id = try await Self.rehearse(scene, "hang")
-            let waiting = try scene.layover.curl("--data", "order=1", scene.url("/echo")).start()
-            let listing = try await scene.layover.waitForPending("it timed out") { $0.data.first?.lastFailure != nil }
-            #expect(listing.data[0].lastFailure?.kind == "connection_timeout" && listing.data[0].lastFailure?.evidence == "neverSent")
-            #expect(origin.records.isEmpty)
-            try await Self.stop(scene, id)
-            #expect(await waiting.result().output.contains(#""method": "POST""#) && origin.records.count == 1)
-        }
-
         @Test func statusIsMadeHereAndRetriedAsARealOne() async throws {
             let (scene, origin) = try await Self.stage(Self.longHold)
             let id = try await Self.rehearse(scene, "status", "--status", "503")
@@ -124,16 +105,6 @@ extension EndToEnd {
 
         // MARK: The host is asked
 
-        /// The origin has the order, and the client does not know it: that is what has to be practised.
-        @Test func cutOffPostReachedItsOriginAndIsNotSentAgain() async throws {
-            let (scene, origin) = try await Self.stage()
-            _ = try await Self.rehearse(scene, "cut")
-            let failed = try await scene.layover.curl("--include", "--data", "order=1", scene.url("/echo")).succeed().output
-            #expect(failed.contains("502") && failed.contains("maybeApplied"))
-            #expect(failed.contains("Rehearsal 1: the connection was cut off"))
-            #expect(origin.records.map(\.method) == ["POST"])
-        }
-
         @Test func cutOffTicketWaitsForAPersonAndIsForced() async throws {
             let (scene, origin) = try await Self.stage()
             let id = try await Self.rehearse(scene, "cut", "--after-bytes", "10")
@@ -144,29 +115,6 @@ extension EndToEnd {
             try await scene.layover.command("force", listing.data[0].id, "--acknowledge", "duplicate-risk").succeed()
             try await scene.layover.waitForPending("it is delivered") { $0.data.isEmpty }
             #expect(origin.records.count == 2, "the duplicate that was acknowledged")
-        }
-
-        @Test func responseIsCutOffInItsMiddle() async throws {
-            let (scene, origin) = try await Self.stage()
-            _ = try await Self.rehearse(scene, "cut", "--after-bytes", "100000")
-            let result = try await scene.layover.curl("--data", "x", scene.url("/large/1000000")).run()
-            #expect(result.status == 18, "curl: transferred a partial file")
-            #expect(result.output.utf8.count < 1_000_000)
-            #expect(origin.records.count == 1)
-        }
-
-        @Test func slowResponseTrickles() async throws {
-            let (scene, origin) = try await Self.stage()
-            let id = try await Self.rehearse(scene, "slow", "--after-bytes", "20000")
-            let began = ContinuousClock.now
-            let whole = try await scene.layover.curl("--output", "/dev/null", "--write-out", "%{size_download}", scene.url("/large/30000")).succeed()
-            #expect(whole.output == "30000" && ContinuousClock.now - began > .seconds(1))
-            try await Self.stop(scene, id)
-            _ = try await Self.rehearse(scene, "slow", "--after-bytes", "1")
-            let client = try scene.layover.curl("--output", "/dev/null", "--write-out", "%{size_download}", scene.url("/large/3000000")).start()
-            _ = try await origin.waitForRecord("the origin is asked") { $0.target == "/large/3000000" }
-            try await scene.layover.command("rehearse", "--stop", "--all").succeed()
-            #expect(await client.result().output == "3000000", "the rest comes at once")
         }
     }
 }
