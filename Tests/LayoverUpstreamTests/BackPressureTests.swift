@@ -71,25 +71,6 @@ struct BackPressureTests {
         #expect(facts.body.count == count * piece.count)
     }
 
-    @Test(arguments: [true, false])
-    func largeUploadArrivesWhole(isChunked: Bool) async throws {
-        let total = 16 << 20
-        let origin = try MisbehavingOrigin { connection in
-            guard let (_, body) = connection.readRequest() else { return }
-            connection.answer(String(body.reduce(0) { $0 + ($1 == 0x7A ? 1 : 0) }))
-        }
-        let rig = try UpstreamRig()
-        let body = rig.emptyBody(length: isChunked ? nil : total)
-        let record = rig.start(
-            rig.request(
-                "POST", port: origin.port, framing: isChunked ? .chunked : .length(total), body: body))
-        let piece = ByteBuffer(repeating: 0x7A, count: 1 << 20)
-        for _ in 0..<(total / piece.readableBytes) { _ = body.append(piece) }
-        body.finish()
-        let facts = await record.ended()
-        #expect(facts.bodyText == "\(total)")
-    }
-
     /// An echo: while the client does not take the response, its body still goes up.
     @Test func uploadGoesOnWhileTheResponseIsPaused() async throws {
         let total = 4 << 20

@@ -30,13 +30,17 @@ struct BrokenOriginTests {
 
     @Test func refusedConnectionWasNeverSent() async throws {
         let rig = try UpstreamRig()
-        let facts = await rig.send(rig.request("POST", port: try ListeningSocket.refusingPort()))
-        #expect(facts.failure?.phase == .connecting)
-        #expect(facts.failure?.kind == .connectionRefused)
-        #expect(facts.failure?.evidence == .neverSent)
-        #expect(facts.failure?.curlCode == 7)
-        #expect(facts.failure?.osError == 111)
-        #expect(facts.failure?.shutsGate == true)
+        for purpose in [UpstreamRequest.Purpose.transfer, .dial] {
+            var request = rig.request("POST", port: try ListeningSocket.refusingPort())
+            request.purpose = purpose
+            let facts = await rig.send(request)
+            #expect(facts.failure?.phase == .connecting)
+            #expect(facts.failure?.kind == .connectionRefused)
+            #expect(facts.failure?.evidence == .neverSent)
+            #expect(facts.failure?.curlCode == 7)
+            #expect(facts.failure?.osError == 111)
+            #expect(facts.failure?.shutsGate == true)
+        }
     }
 
     @Test func unknownNameWasNeverSent() async throws {
@@ -75,24 +79,17 @@ struct BrokenOriginTests {
         #expect(failure?.shutsGate == false)
     }
 
-    @Test func closeDuringTheHeadIsMaybeApplied() async throws {
+    @Test(arguments: [
+        ("HTTP/1.1 200 OK\r\nContent-Le", ["failed"]), ("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", ["interim", "failed"]),
+    ])
+    func closeBeforeTheWholeHeadIsMaybeApplied(answer: String, events: [String]) async throws {
         let (facts, failure) = try await failure { connection in
             _ = connection.readRequest()
-            connection.write("HTTP/1.1 200 OK\r\nContent-Le")
+            connection.write(answer)
         }
-        #expect(facts.events == ["failed"])
+        #expect(facts.events == events)
         #expect(failure?.evidence == .maybeApplied)
         #expect(failure?.kind == .httpResponseIncomplete, "worth another attempt, where that does no harm")
-    }
-
-    @Test func interimHeadAloneIsNotAResponse() async throws {
-        let (facts, failure) = try await failure { connection in
-            _ = connection.readRequest()
-            connection.write("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
-        }
-        #expect(facts.events == ["interim", "failed"])
-        #expect(failure?.evidence == .maybeApplied)
-        #expect(failure?.kind == .httpResponseIncomplete)
     }
 
     @Test(arguments: [

@@ -18,15 +18,21 @@ struct DialTests {
         return request
     }
 
-    @Test(arguments: [false, true])
-    func connectedSocketIsHandedOver(usesIPv6: Bool) async throws {
+    /// The caller sends the request of an upgrade on the connection; libcurl must not.
+    @Test(arguments: [(false, false), (true, false), (false, true)])
+    func connectedSocketIsHandedOver(usesIPv6: Bool, isUpgrade: Bool) async throws {
         let origin = try MisbehavingOrigin(usingIPv6: usesIPv6) { connection in
             guard let hello = connection.read(5) else { return }
             connection.write(hello.reversed())
             connection.readToEnd()
         }
         let rig = try UpstreamRig()
-        let facts = await rig.send(dial(rig, host: usesIPv6 ? "::1" : "127.0.0.1", port: origin.port))
+        var request = dial(rig, host: usesIPv6 ? "::1" : "127.0.0.1", port: origin.port)
+        if isUpgrade {
+            request = rig.request("GET", port: origin.port, target: "/chat", fields: ["Connection: Upgrade", "Upgrade: websocket"])
+            request.purpose = .upgrade
+        }
+        let facts = await rig.send(request)
         #expect(facts.events == ["dialled"])
         let descriptor = try #require(facts.dialled)
         // libcurl has let go of it, and nobody else hears of what happens there.
@@ -44,29 +50,6 @@ struct DialTests {
         #expect(origin.received == ["hello"])
     }
 
-    /// The caller sends the request on the connection; libcurl must not.
-    @Test func anUpgradeIsOnlyDialled() async throws {
-        let origin = try MisbehavingOrigin { connection in
-            guard let hello = connection.read(5) else { return }
-            connection.write(hello.reversed())
-            connection.readToEnd()
-        }
-        let rig = try UpstreamRig()
-        var request = rig.request("GET", port: origin.port, target: "/chat")
-        request.purpose = .upgrade
-        request.fields = ["Connection": "Upgrade", "Upgrade": "websocket"]
-        let facts = await rig.send(request)
-        #expect(facts.events == ["dialled"])
-        let descriptor = try #require(facts.dialled)
-        #expect(write(descriptor, "hello", 5) == 5)
-        var response = [UInt8](repeating: 0, count: 5)
-        var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        #expect(Glibc.poll(&poll, 1, 25_000) == 1)
-        #expect(read(descriptor, &response, 5) == 5)
-        close(descriptor)
-        #expect(origin.received == ["hello"])
-    }
-
     @Test func eachDialMakesItsOwnConnection() async throws {
         let origin = try MisbehavingOrigin.answering()
         let rig = try UpstreamRig()
@@ -79,14 +62,6 @@ struct DialTests {
         try await eventually("three connections at the origin") { origin.connections.count >= 3 }
         #expect(origin.connections.count == 3)
         for descriptor in [first.dialled, second.dialled] { close(try #require(descriptor)) }
-    }
-
-    @Test func refusedDialWasNeverSent() async throws {
-        let rig = try UpstreamRig()
-        let facts = await rig.send(dial(rig, port: try ListeningSocket.refusingPort()))
-        #expect(facts.failure?.kind == .connectionRefused)
-        #expect(facts.failure?.phase == .connecting)
-        #expect(facts.failure?.evidence == .neverSent)
     }
 
     /// A dial does not spoil its handle for the requests that follow.

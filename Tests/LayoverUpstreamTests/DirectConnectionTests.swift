@@ -259,22 +259,4 @@ struct DirectConnectionTests {
             #expect((failure.evidence == .neverSent) == (failure.bytesSent == 0))
         }
     }
-
-    /// An error response that closes the connection while the body is still on its way is delivered, and what is left of the body is not
-    /// sent.
-    @Test func earlyErrorResponseEndsTheSending() async throws {
-        let total = 64 << 20
-        let origin = try MisbehavingOrigin { connection in
-            guard connection.readHead() != nil else { return }
-            connection.answer("no", status: "413 Content Too Large", fields: "Connection: close\r\n")
-            connection.readToEnd()
-        }
-        let rig = try UpstreamRig()
-        let body = rig.emptyBody(length: total)
-        _ = body.append(ByteBuffer(repeating: 0x61, count: 1 << 20))
-        let facts = await rig.send(rig.request("PUT", port: origin.port, framing: .length(total), body: body))
-        #expect(facts.status == 413)
-        #expect(facts.bodyText == "no")
-        #expect(facts.events == ["bodyUnwanted", "head", "body", "end"])
-    }
 }

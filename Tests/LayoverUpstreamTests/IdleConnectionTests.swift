@@ -7,13 +7,6 @@ import Testing
 
 @Suite(.bothPaths)
 struct IdleConnectionTests {
-    @Test func keptAliveConnectionIsUsedAgain() async throws {
-        let origin = try MisbehavingOrigin.answering()
-        let rig = try UpstreamRig()
-        for _ in 1...5 { #expect(await rig.send(rig.request("GET", port: origin.port)).status == 200) }
-        #expect(origin.connections.count == 1)
-    }
-
     @Test func openConnectionsAndRequestsOnThemAreCounted() async throws {
         let (arrived, answered, ended) = (Signal(), Signal(), Signal())
         let origin = try MisbehavingOrigin { connection in
@@ -98,24 +91,6 @@ struct IdleConnectionTests {
         #expect(facts.bodyText == "from 2")
         #expect(facts.sendings == 1)
         #expect(origin.connections.first?.receivedText.components(separatedBy: "GET /x").count == 2)
-    }
-
-    @Test func endOfAnIdleConnectionIsNoticedBeforeSending() async throws {
-        let closed = Signal()
-        let origin = try MisbehavingOrigin { connection in
-            guard connection.readRequest() != nil else { return }
-            connection.answer()
-            // A program that is being started may have the descriptor, too, so that closing it here does not end the connection yet.
-            connection.finishWriting()
-            connection.close()
-            closed.fire()
-        }
-        let rig = try UpstreamRig()
-        _ = await rig.send(rig.request("GET", port: origin.port))
-        #expect(await closed.happened())
-        let facts = await rig.send(rig.request("GET", port: origin.port))
-        #expect(facts.status == 200)
-        #expect(facts.sendings == 1)
     }
 
     @Test(arguments: [

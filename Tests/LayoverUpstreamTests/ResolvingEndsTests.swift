@@ -89,20 +89,4 @@ struct ResolvingEndsTests {
         while resolver.threadCount > 0, !deadline.hasPassed { await Task.yield() }
         #expect(resolver.threadCount == 0)
     }
-
-    @Test func nameOverTheLimitIsRefusedAtOnce() async throws {
-        let gate = Signal()
-        let lookup = ScriptedLookup(.failed(.noResolver), gate: gate)
-        var limits = ResolverLimits(nameAgeMax: .seconds(10))
-        limits.runningCountMax = 1
-        limits.waitingCountMax = 1
-        let rig = try UpstreamRig(resolver: NameResolver(limits: limits, lookUp: lookup.lookUp))
-        let first = ["a.test", "b.test"].map { rig.start(rig.request("GET", port: 80, host: $0)) }
-        let failure = try #require(await rig.send(rig.request("GET", port: 80, host: "c.test")).failure)
-        #expect(failure.kind == .dnsTimeout)
-        #expect(failure.evidence == .neverSent)
-        #expect(!failure.isNameUnknown)
-        gate.fire()
-        for record in first { #expect(await record.ended().failure?.kind == .dnsError) }
-    }
 }

@@ -66,7 +66,7 @@ struct TLSRefusalTests {
         let rig = try UpstreamRig { $0.caFile = certificates.caFile }
         let failure = try #require(await rig.send(rig.request("POST", port: origin.port, scheme: .https)).failure)
         #expect(failure.kind == .tlsAlertReceived)
-        #expect(failure.evidence == .neverSent)
+        #expect(failure.phase == .securing && failure.evidence == .neverSent)
         #expect(failure.isLastingRefusal)
         #expect(failure.message.contains(alert), "\(failure.message)")
     }

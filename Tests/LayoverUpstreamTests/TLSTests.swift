@@ -21,38 +21,6 @@ struct TLSTests {
         for _ in 1...3 { #expect(await rig.send(request).bodyText == "ok") }
     }
 
-    @Test func originOfAnUnknownCAGetsNothing() async throws {
-        let certificates = try TestCertificates()
-        let origin = try TLSOrigin(certificates: certificates, answer: Self.answer)
-        let rig = try UpstreamRig()
-        let failure = await rig.send(rig.request("POST", port: origin.port, scheme: .https)).failure
-        #expect(failure?.kind == .tlsCertificateError)
-        #expect(failure?.phase == .securing)
-        #expect(failure?.evidence == .neverSent)
-        // The certificate will not be trusted later either.
-        #expect(failure?.shutsGate == false)
-    }
-
-    @Test func certificateForAnotherHostIsRefused() async throws {
-        let certificates = try TestCertificates(names: "DNS:elsewhere.example")
-        let origin = try TLSOrigin(certificates: certificates, answer: Self.answer)
-        let rig = try UpstreamRig { $0.caFile = certificates.caFile }
-        let failure = await rig.send(rig.request("POST", port: origin.port, scheme: .https)).failure
-        #expect(failure?.kind == .tlsCertificateError)
-        #expect(failure?.evidence == .neverSent)
-    }
-
-    @Test func oldProtocolIsRefused() async throws {
-        let certificates = try TestCertificates()
-        let origin = try TLSOrigin(
-            certificates: certificates, answer: Self.answer,
-            arguments: ["-tls1_1", "-cipher", "DEFAULT:@SECLEVEL=0"])
-        let rig = try UpstreamRig { $0.caFile = certificates.caFile }
-        let failure = await rig.send(rig.request("POST", port: origin.port, scheme: .https)).failure
-        #expect(failure?.phase == .securing)
-        #expect(failure?.evidence == .neverSent)
-    }
-
     @Test(arguments: ["HTTP/1.1 400 Bad Request\r\n\r\n", "", "reset"])
     func originWithoutTLSGetsNothing(answer: String) async throws {
         let origin = try MisbehavingOrigin { connection in
