@@ -1,8 +1,6 @@
 """A parent proxy for tests: http, https or socks5h, with or without credentials.
 
-It writes one line of JSON for each request or connection: what was asked for, and with which Proxy-Authorization. With --answer it
-refuses each CONNECT with that status, or with that reply of SOCKS; `hang` never answers, `cut` closes, `half` closes within the head of
-its response, and `garbage` answers with lines that are not HTTP.
+It writes one line of JSON for each request or connection: what was asked for, and with which Proxy-Authorization.
 """
 
 import argparse
@@ -20,7 +18,6 @@ parser.add_argument("--port-file", required=True)
 parser.add_argument("--log", required=True)
 parser.add_argument("--scheme", choices=["http", "https", "socks5h"], default="http")
 parser.add_argument("--credentials", default="")
-parser.add_argument("--answer", default="")
 parser.add_argument("--certificate")
 parser.add_argument("--key")
 options = parser.parse_args()
@@ -88,21 +85,6 @@ def serve_http(client):
         if given != wanted:
             client.sendall(b"HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
             return
-    if options.answer == "cut":
-        return
-    if options.answer == "half":
-        client.sendall(b"HTTP/1.1 200 OK\r\nX-Half")
-        return
-    if options.answer == "garbage":
-        client.sendall(b"lorem ipsum\r\n\r\n")
-        client.recv(1)
-        return
-    if options.answer == "hang":
-        client.recv(1)
-        return
-    if options.answer:
-        client.sendall(f"HTTP/1.1 {options.answer} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
-        return
     if method == "CONNECT":
         try:
             origin = connect(split(target))
@@ -159,13 +141,11 @@ def serve_socks(client):
         host = socket.inet_ntop(socket.AF_INET if kind == 1 else socket.AF_INET6, read_exactly(client, 4 if kind == 1 else 16))
     (port,) = struct.unpack(">H", read_exactly(client, 2))
     note(method="SOCKS", target=f"{host}:{port}", authorization=user, fields=[])
-    reply = int(options.answer or 0)
-    origin = None
-    if reply == 0:
-        try:
-            origin = connect((host, port))
-        except OSError:
-            reply = 5
+    reply, origin = 0, None
+    try:
+        origin = connect((host, port))
+    except OSError:
+        reply = 5
     client.sendall(bytes([5, reply, 0, 1]) + b"\0" * 6)
     if origin:
         join(client, origin)

@@ -38,14 +38,7 @@ struct LocalAddressTests {
             print("SKIPPED: no loss of an address, this process may not make network namespaces: \(refusal)")
             return
         }
-        let network = try await NetworkPair()
-        do {
-            try await loseTheAddress(over: network)
-        } catch {
-            await network.remove()
-            throw error
-        }
-        await network.remove()
+        try await NetworkPair.with { try await loseTheAddress(over: $0) }
     }
 
     private func loseTheAddress(over network: NetworkPair) async throws {

@@ -12,14 +12,7 @@ struct NameOutageTests {
             print("SKIPPED: no outage of names, this process may not make network namespaces: \(refusal)")
             return
         }
-        let network = try await NetworkPair()
-        do {
-            try await tellApart(over: network)
-        } catch {
-            await network.remove()
-            throw error
-        }
-        await network.remove()
+        try await NetworkPair.with { try await tellApart(over: $0) }
     }
 
     private func tellApart(over network: NetworkPair) async throws {

@@ -92,8 +92,7 @@ extension EndToEnd {
                 print("SKIPPED: no real network outage, this process may not make network namespaces: \(refusal)")
                 return
             }
-            let network = try await NetworkPair()
-            do {
+            try await NetworkPair.with { network in
                 let root = try TemporaryFolder()
                 let origin = try await RunningOrigin.start(
                     in: root, address: NetworkPair.farAddress, namespace: network.name(.far))
@@ -104,11 +103,7 @@ extension EndToEnd {
                 try await layover.curl("--fail", url + last.rawValue).succeed()
                 try await body(network, layover, origin, url)
                 await layover.stop()
-            } catch {
-                await network.remove()
-                throw error
             }
-            await network.remove()
         }
     }
 }

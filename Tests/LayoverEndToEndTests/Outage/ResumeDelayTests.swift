@@ -62,16 +62,7 @@ extension EndToEnd {
             }
             let delay = try await smallest(below: Self.limit) {
                 var delays: [Double] = []
-                for _ in 1...links {
-                    let network = try await NetworkPair()
-                    do {
-                        delays += try await loseTheLink(of: network, debounce, breaks)
-                    } catch {
-                        await network.remove()
-                        throw error
-                    }
-                    await network.remove()
-                }
+                for _ in 1...links { delays += try await NetworkPair.with { try await loseTheLink(of: $0, debounce, breaks) } }
                 return Self.median(of: delays, "debounce \(debounce) ms")
             }
             #expect(delay < Self.limit)

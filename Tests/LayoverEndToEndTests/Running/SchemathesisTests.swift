@@ -23,14 +23,9 @@ extension EndToEnd {
             let tools = try await Command(Fixtures.script("python-tools.sh"), ["schemathesis"]).run(within: .seconds(120))
             try #require(tools.status == 0, "schemathesis is not installed: \(tools.errors)")
             // Some of the requests are batches of made-up requests. Nothing leads out of here.
-            let network = try await NetworkPair()
-            do {
+            try await NetworkPair.with { network in
                 try await run(tools.output.trimmingCharacters(in: .whitespacesAndNewlines), token: token, in: network.name(.near))
-            } catch {
-                await network.remove()
-                throw error
             }
-            await network.remove()
         }
 
         private func run(_ python: String, token: String?, in namespace: String) async throws {

@@ -20,17 +20,7 @@ extension EndToEnd {
                 print("SKIPPED: no real network outage, this process may not make network namespaces: \(refusal)")
                 return
             }
-            let late = try await smallest(below: 5) {
-                let network = try await NetworkPair()
-                do {
-                    let late = try await rideThroughATunnel(network)
-                    await network.remove()
-                    return late
-                } catch {
-                    await network.remove()
-                    throw error
-                }
-            }
+            let late = try await smallest(below: 5) { try await NetworkPair.with { try await rideThroughATunnel($0) } }
             #expect(late < 5, "pip needs several requests, one after the other")
         }
 

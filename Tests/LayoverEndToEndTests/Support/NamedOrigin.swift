@@ -37,16 +37,11 @@ struct NamedOrigin {
             print("SKIPPED: no name server of its own, this process may not make network namespaces: \(refusal)")
             return
         }
-        let network = try await NetworkPair()
-        do {
+        try await NetworkPair.with { network in
             var scene = try await NamedOrigin(in: network, place, configuration)
             try await body(&scene)
             await scene.layover.stop()
-        } catch {
-            await network.remove()
-            throw error
         }
-        await network.remove()
     }
 
     private init(in network: NetworkPair, _ place: ServerPlace, _ configuration: String) async throws {

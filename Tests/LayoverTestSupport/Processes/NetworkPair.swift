@@ -31,6 +31,19 @@ package final class NetworkPair: Sendable {
         }
     }
 
+    /// Makes both namespaces for a test and takes them away behind it.
+    package static func with<Value>(_ test: (NetworkPair) async throws -> Value) async throws -> Value {
+        let network = try await NetworkPair()
+        do {
+            let value = try await test(network)
+            await network.remove()
+            return value
+        } catch {
+            await network.remove()
+            throw error
+        }
+    }
+
     package func name(_ side: Side) -> String { "layover-\(tag)-\(side.rawValue)" }
 
     package func link(_ side: Side, up: Bool) async throws {

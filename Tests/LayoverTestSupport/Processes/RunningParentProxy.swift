@@ -17,17 +17,14 @@ package final class RunningParentProxy: Sendable {
 
     /// Starts it and waits until it listens.
     ///
-    /// - Parameters:
-    ///   - credentials: `user:password`; empty: none are required.
-    ///   - answer: A response instead of opening a connection. Default (nil): the connection is opened.
+    /// - Parameter credentials: `user:password`; empty: none are required.
     package static func start(
-        _ scheme: String = "http", port: ReservedPort? = nil, credentials: String = "", answer: String? = nil,
-        identity: TestAuthority.Identity? = nil
+        _ scheme: String = "http", port: ReservedPort? = nil, credentials: String = "", identity: TestAuthority.Identity? = nil
     ) async throws -> RunningParentProxy {
         RunningParentProxy(
             try await RunningFixture.start(
                 "parent_proxy.py", called: "parent proxy",
-                ["--scheme", scheme, "--credentials", credentials, "--answer", answer ?? ""], port: port, identity: identity))
+                ["--scheme", scheme, "--credentials", credentials], port: port, identity: identity))
     }
 
     /// Requests so far, in order.
