@@ -103,9 +103,10 @@ struct ClientStepTests {
             _ = machine.keyIsTaken(.outcome, isInputClosed: false)
             #expect(machine.cutOff(departure) == .waitForStore)
         }
-        let upgrade = ExchangeMachine.Departure(purpose: .upgrade, method: "GET", isComplete: true, hasBegunSending: false)
-        var parked = machine(.parked, .afterWait)
-        #expect(parked.cutOff(upgrade) == .answer)
+        for (purpose, phase): (RequestPurpose, ExchangePhase) in [(.upgrade, .parked), (.dial, .attempting), (.dial, .parked)] {
+            var machine = machine(phase, .afterWait)
+            #expect(machine.cutOff(.init(purpose: purpose, method: "GET", isComplete: true, hasBegunSending: false)) == .answer)
+        }
         var withoutWish = machine(.parked)
         #expect(withoutWish.cutOff(departure) == .answer)
     }

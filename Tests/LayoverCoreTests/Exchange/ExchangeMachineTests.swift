@@ -176,6 +176,7 @@ import Testing
             return
         }
         #expect(failure.evidence == .neverSent && parking.asks == nil && !machine.attempts.counts.mayHaveBeenApplied)
+        #expect(machine.attempts.attemptCount == 1)
     }
 
     // MARK: Attempts

@@ -53,17 +53,6 @@ struct AcceptanceTests {
         }
     }
 
-    @Test func ticketIsSentOnlyOnceItsStartRecordIsStored() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
-            let id = try await proxy.accept()
-            let attempt = try await proxy.nextAttempt()
-            #expect(await attempt.mark())
-            #expect(try await tickets.record(of: id)?.state == .attempting)
-            attempt.respond(200)
-        }
-    }
-
     @Test(arguments: ["Prefer: respond-async, wait=0", "Layover-Mode: defer", "Layover-Policy: outbox"])
     func ticketIsStoredWithoutFieldsForTheProxy(field: String) async throws {
         let tickets = TestStore()
@@ -196,17 +185,6 @@ struct AcceptanceTests {
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.request.target == "/2")
             try await attempt.answerWell()
-        }
-    }
-
-    @Test func fullStoreDoesNotAffectHeldRequests() async throws {
-        try await withProxy(tickets: TestStore(failing: 1...100_000)) { proxy in
-            #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async, wait=0")).status == 507)
-            let client = try await proxy.client(sending: .get("/held"))
-            let entry = try await proxy.parkNext()
-            _ = await proxy.engine.command(.retry, entry.id)
-            try await proxy.nextAttempt().respond(200, ["Content-Length: 0"])
-            #expect(try await client.answer().status == 200)
         }
     }
 

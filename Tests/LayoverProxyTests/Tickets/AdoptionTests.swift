@@ -152,25 +152,6 @@ struct AdoptionTests {
         }
     }
 
-    @Test func attemptThatFailsBeforeTheTicketIsStoredIsRepeated() async throws {
-        try await Self.withAdoption { proxy, tickets in
-            let client = try await proxy.client(sending: .submission("/"))
-            let attempt = try await proxy.nextAttempt()
-            tickets.halt()
-            try await client.reset()
-            try await tickets.waitForWork()
-            attempt.fail()
-            try await proxy.settle()
-            tickets.goOn()
-            let id = try await Self.ticket(proxy)
-            _ = await proxy.engine.command(.retry, id)
-            let second = try await proxy.nextAttempt()
-            #expect(second.attempt.number == 2)
-            try await second.answerWell()
-            _ = try await proxy.until(id, is: .delivered)
-        }
-    }
-
     /// The head used to be sent again, without its body. A body over `limits.bodyMax` is sent only once.
     @Test(arguments: ["POST", "PUT"], ["X: y", "Prefer: respond-async, wait=600"])
     func requestWithoutItsBodyIsNotAdopted(method: String, field: String) async throws {
@@ -217,48 +198,6 @@ struct AdoptionTests {
         }
     }
 
-    @Test func requestThatWaitsAfterAStatusIsAdopted() async throws {
-        try await Self.withAdoption(
-            tickets: TestStore(),
-            {
-                $0.retryOn = [.status(503)]
-                $0.repeatable = true
-            }
-        ) { proxy, _ in
-            let client = try await proxy.client(sending: .submission("/"))
-            let first = try await proxy.nextAttempt()
-            _ = try await first.wholeBody()
-            first.respond(503, ["Content-Length: 0"])
-            _ = try await proxy.entry()
-            client.close()
-            let id = try await Self.ticket(proxy)
-            _ = await proxy.engine.command(.retry, id)
-            try await proxy.nextAttempt().answerWell(201)
-            _ = try await proxy.until(id, is: .delivered)
-        }
-    }
-
-    /// The request continues in memory as long as a client would have been held, and takes commands of an admin.
-    @Test func unstoredAdoptedRequestGoesOnUntilHoldMax() async throws {
-        try await Self.withAdoption(
-            tickets: TestStore(failing: 1...100_000),
-            { $0.delay = DelaySchedule(.constant(.seconds(7200)), jitter: .none) }
-        ) { proxy, _ in
-            let client = try await proxy.client(sending: .submission("/"))
-            let entry = try await proxy.parkNext()
-            client.close()
-            try await eventually("a failure of the store") { await proxy.engine.status().totals.storeFailureCount > 0 }
-            try await proxy.settle()
-            _ = await proxy.engine.command(.retry, entry.id)
-            let second = try await proxy.nextAttempt()
-            second.fail()
-            try await proxy.settle()
-            try await proxy.advance(by: .seconds(601))
-            #expect(await proxy.engine.liveEntries().isEmpty)
-            #expect(await proxy.engine.entry(entry.id)?.state == .expired)
-        }
-    }
-
     @Test func storingIsTriedAgainWhenTheClientLeaves() async throws {
         try await Self.withAdoption(tickets: TestStore(failing: 1...1)) { proxy, tickets in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=1"))
@@ -267,21 +206,6 @@ struct AdoptionTests {
             try await proxy.settle()
             client.close()
             #expect(try await Self.ticket(proxy) == entry.id)
-        }
-    }
-
-    @Test func equalRequestGetsTheTicketThatTheFirstBecomes() async throws {
-        try await Self.withAdoption { proxy, tickets in
-            let request = String.submission("/", "Prefer: respond-async, wait=600", "Idempotency-Key: k")
-            let first = try await proxy.client(sending: request)
-            try await proxy.parkNext()
-            let second = try await proxy.client(sending: request)
-            try await eventually("the second request") { proxy.loop.metrics.requestCount.current >= 2 }
-            try await proxy.expectAttempts(1)
-            first.close()
-            let id = try await Self.ticket(proxy)
-            #expect(try await second.answer().ticket == id)
-            #expect(await proxy.engine.liveEntries().map(\.id) == [id])
         }
     }
 }

@@ -74,18 +74,6 @@ struct PreflightTests {
         }
     }
 
-    @Test func failedPreflightIsAnAttemptThatSentNothing() async throws {
-        try await Self.withPreflight { proxy in
-            let id = try await proxy.accept()
-            let question = try await proxy.nextAttempt()
-            question.beginSending()
-            question.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
-            let document = try await proxy.until(id, is: .waiting)
-            #expect(document.body.contains(#""evidence":"neverSent""#))
-            #expect(document.member("attempts") == "1")
-        }
-    }
-
     @Test func ticketCancelledDuringItsPreflightWasNotSent() async throws {
         try await Self.withPreflight { proxy in
             let id = try await proxy.accept()

@@ -44,22 +44,6 @@ struct TicketReplayTests {
         }
     }
 
-    /// The mark could not be made, so nothing was sent: it is tried again.
-    @Test func ticketIsNotSentWithoutItsStartRecord() async throws {
-        let tickets = TestStore(failing: 2...2)
-        try await withProxy(tickets: tickets) { proxy in
-            let id = try await proxy.accept()
-            let first = try await proxy.nextAttempt()
-            #expect(await !first.mark())
-            first.fail(.proxyInternalError)
-            _ = try await proxy.until(id, is: .waiting)
-            try await proxy.advance(by: .seconds(6))
-            let second = try await proxy.nextAttempt("an attempt once the store is well")
-            try await second.answerWell()
-            _ = try await proxy.until(id, is: .delivered)
-        }
-    }
-
     /// The route was looked up by the address of a request that was not there yet, so its settings were lost.
     @Test func reloadWhileTheRequestIsReadLeavesTheSettingsOfItsRoute() async throws {
         var route = Route(name: "v1", policy: .standard)
@@ -237,27 +221,6 @@ struct TicketReplayTests {
         }
     }
 
-    @Test func replayedTicketIsJudgedByPolicyAndEvidence() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let client = try await proxy.client(
-                sending: "PUT http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 1\r\nPrefer: respond-async, wait=0\r\n\r\nx")
-            let id = try #require(try await client.answer().ticket)
-            let first = try await proxy.nextAttempt()
-            #expect(await first.mark())
-            first.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
-            _ = try await proxy.until(id, is: .waiting)
-            _ = await proxy.engine.command(.retry, id)
-            let second = try await proxy.nextAttempt()
-            #expect(await second.mark())
-            second.fail(.tlsCertificateError, phase: .securing)
-            let document = try await proxy.until(id, is: .failed)
-            #expect(document.member("attempts") == "2")
-            let response = try await proxy.response(id)
-            #expect(response.status == 410)
-            #expect(response.member("kind") == "failed")
-        }
-    }
-
     @Test func responseWithARetriedStatusIsNotStored() async throws {
         try await withProxy(tickets: TestStore(), configuration: { $0.routes = .retrying503() }) { proxy in
             let id = try await proxy.accept()
@@ -308,34 +271,6 @@ struct TicketReplayTests {
             for id in ids { _ = try await proxy.until(id, is: .delivered) }
             try await eventually("an empty folder") { second.files.isEmpty }
             try await proxy.expectAttempts(2)
-        }
-    }
-
-    /// The mark is on disk, and what came of it is not known.
-    @Test(arguments: ["POST", "PUT"])
-    func interruptedTicketIsUndecidedUnlessItIsRepeatable(method: String) async throws {
-        let first = TestStore()
-        var id: EntryID?
-        try await withProxy(tickets: first) { proxy in
-            let client = try await proxy.client(
-                sending: "\(method) http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 1\r\nPrefer: respond-async, wait=0\r\n\r\nx")
-            id = try await client.answer().ticket
-            let attempt = try await proxy.nextAttempt()
-            #expect(await attempt.mark())
-            first.store.die()
-        }
-        let ticket = try #require(id)
-        try await withProxy(tickets: TestStore(after: first)) { proxy in
-            if method == "PUT" {
-                try await proxy.nextAttempt().answerWell()
-                _ = try await proxy.until(ticket, is: .delivered)
-            } else {
-                #expect(try await proxy.ticket(ticket).member("why") == "maybeApplied")
-                try await proxy.expectAttempts(0)
-                _ = await proxy.engine.command(.force, ticket, acknowledgement: EntryCommand.duplicateRisk)
-                try await proxy.nextAttempt().answerWell()
-                _ = try await proxy.until(ticket, is: .delivered)
-            }
         }
     }
 

@@ -194,24 +194,6 @@ struct TicketAnswerTests {
 
     // MARK: On the way to the store
 
-    @Test func responseIsKeptWithoutItsBodyIfTheSpoolIsFull() async throws {
-        let tickets = TestStore(spoolTotal: 5000)
-        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
-            let id = try await proxy.accept()
-            let attempt = try await proxy.nextAttempt()
-            #expect(await attempt.mark())
-            attempt.sendHead(200, ["Content-Length: 600000", "X-A: 1"])
-            for _ in 0..<10 { attempt.sendBody(Self.text(60_000)) }
-            attempt.finish()
-            let document = try await proxy.until(id, is: .delivered)
-            #expect(document.body.contains(#""status":200"#))
-            let response = try await proxy.response(id)
-            #expect(response.status == 507)
-            #expect(response.member("kind") == "answer_not_kept")
-            try await proxy.becomesEmpty(tickets)
-        }
-    }
-
     /// The origin would send for as long as it is read. The first one announces a length that there can never be room for.
     @Test(arguments: ["Content-Length: 600000", "X-A: 1"])
     func attemptEndsOnceItsBodyCannotBeKept(field: String) async throws {
@@ -229,23 +211,6 @@ struct TicketAnswerTests {
             #expect(response.status == 507)
             #expect(response.member("kind") == "answer_not_kept")
             try await proxy.becomesEmpty(tickets)
-        }
-    }
-
-    @Test func brokenResponseOfARepeatableTicketIsRequestedAgain() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let client = try await proxy.client(sending: .get("/", "Prefer: respond-async, wait=0"))
-            let id = try #require(try await client.answer().ticket)
-            let first = try await proxy.nextAttempt()
-            #expect(await first.mark())
-            first.sendHead(200, ["Content-Length: 10"])
-            first.sendBody("abc")
-            first.fail(.connectionTerminated, phase: .receiving, evidence: .answered)
-            _ = try await proxy.until(id, is: .waiting)
-            _ = await proxy.engine.command(.retry, id)
-            try await proxy.nextAttempt().answerWell(200, body: "whole")
-            _ = try await proxy.until(id, is: .delivered)
-            #expect(try await proxy.response(id).body == "whole")
         }
     }
 
@@ -292,19 +257,6 @@ struct TicketAnswerTests {
             }
             try await proxy.settle()
             try await eventually("an empty folder") { tickets.files.isEmpty }
-        }
-    }
-
-    @Test func originIsPausedWhileTheDiskIsSlow() async throws {
-        try await withProxy(tickets: TestStore(), configuration: { $0.body.inMemoryMax = 100 }) { proxy in
-            let id = try await proxy.accept()
-            let attempt = try await proxy.nextAttempt()
-            #expect(await attempt.mark())
-            attempt.sendHead(200, ["Content-Length: 1000000"])
-            for _ in 0..<10 { attempt.sendBody(Self.text(100_000)) }
-            attempt.finish()
-            _ = try await proxy.until(id, is: .delivered)
-            #expect(try await proxy.response(id).body.utf8.count == 1_000_000)
         }
     }
 }

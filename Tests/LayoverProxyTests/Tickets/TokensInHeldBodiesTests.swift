@@ -155,18 +155,4 @@ struct TokensInHeldBodiesTests {
             try await proxy.becomesEmpty(tickets)
         }
     }
-
-    @Test func requestEndsIfItsClientLeavesDuringTheTokenSearch() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let client = try await proxy.client(
-                sending: .submission("/", body: "[1]", "Content-Type: application/json", Self.wait, "Expect: 100-continue")
-                    .replacing("[1]", with: ""))
-            #expect(try await client.text(25) == "HTTP/1.1 100 Continue\r\n\r\n")
-            try await client.send("[")
-            try await client.reset()
-            try await ConnectionTests.waitForNoConnection(proxy)
-            try await proxy.expectAttempts(0)
-            #expect(await proxy.engine.liveEntries().isEmpty)
-        }
-    }
 }

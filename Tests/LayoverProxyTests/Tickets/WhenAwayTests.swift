@@ -94,18 +94,6 @@ struct WhenAwayTests {
         }
     }
 
-    @Test func requestThatMustNotBeRepeatedGetsItsErrorAtOnce() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let client = try await proxy.client(sending: .submission("/", Self.async))
-            let attempt = try await proxy.nextAttempt()
-            _ = try await attempt.wholeBody()
-            attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
-            let response = try await client.answer()
-            #expect(response.status == 502 && response.member("evidence") == "maybeApplied")
-            try await proxy.expectAttempts(1)
-        }
-    }
-
     @Test func shutGateIsATicketAtOnce() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             _ = try await proxy.client(sending: .get("/held"))
