@@ -61,6 +61,7 @@ struct CommandOutcomeTests {
         let unknown = bench.exchange().id
         let outcomes = await bench.engine.command(.cancel, each: [id, held.id, unknown], reason: nil)
         #expect(outcomes == [.unsaved(Self.full), .done, .unknown], "what its client holds is not stored")
+        #expect(held.next().count == 1)
     }
 
     @Test func unsavedIncidentCommandIsNotReportedAsDone() async throws {

@@ -35,18 +35,6 @@ struct EngineIncidentTests {
         #expect(told == ["incident.opened 1", "incident.updated 2", "incident.closed 0"])
     }
 
-    @Test func retryOfAnIncidentStartsAsManyAsTheGateAdmits() async throws {
-        let bench = await EngineBench()
-        let exchanges = (0..<3).map { _ in bench.exchange() }
-        for exchange in exchanges { await bench.park(exchange) }
-        let incident = try #require(await bench.engine.incidents().first)
-        let (result, after) = await bench.engine.command(.retry, incident: incident.id)
-        #expect(result == .done)
-        #expect(after?.waiting == 3)
-        let started = exchanges.flatMap { $0.next() }
-        #expect(started == [.start(.admin)], "one tests the way, the others follow")
-    }
-
     @Test func cancelOfAnIncidentEndsOnlyItsEntries() async throws {
         let bench = await EngineBench()
         let (first, second, other) = (bench.exchange(), bench.exchange(), bench.exchange())
@@ -81,6 +69,7 @@ struct EngineIncidentTests {
         await bench.parkStatus(second, policy: policy)
         #expect(second.next() == [.refuse("budget", 0)], "it never joined, so its answer goes out")
         #expect(await bench.state(second) == nil)
+        #expect(await bench.engine.status().totals.refusedCount == 1)
     }
 
     // MARK: The network as a whole

@@ -35,7 +35,9 @@ struct EngineTicketTests {
     @Test(arguments: [true, false])
     func refusedTicketIsNotInTheSet(mayBeStored: Bool) async throws {
         let failure = StoreFailure(.io, "Broken.", mayBeStored: mayBeStored)
-        let (bench, store) = try await bench(failing: 1...1, as: failure)
+        var limits = PendingLimits()
+        limits.entryCountMax = 1
+        let (bench, store) = try await bench(failing: 1...1, as: failure, limits: limits)
         let acceptance = bench.acceptance()
         let result = try await bench.accept(acceptance).result()
         #expect(result == .notStored(acceptance.new.id, failure))
@@ -44,20 +46,7 @@ struct EngineTicketTests {
         #expect(bench.loop.next().allSatisfy { if case .replay = $0 { false } else { true } })
         #expect(await bench.engine.status().totals.storeFailureCount == 1)
         let id = try await bench.ticket()
-        #expect(try await store.record(of: id) != nil, "the next one is well")
-    }
-
-    @Test func placeOfARefusedTicketIsReleased() async throws {
-        var limits = PendingLimits()
-        limits.entryCountMax = 1
-        let (bench, _) = try await bench(failing: 1...3, limits: limits)
-        for _ in 0..<3 {
-            guard case .notStored = try await bench.accept(bench.acceptance()).result() else {
-                Issue.record("it was not refused by the store")
-                return
-            }
-        }
-        _ = try await bench.ticket()
+        #expect(try await store.record(of: id) != nil, "the next one is well, and has the place of the first")
         #expect(try await bench.accept(bench.acceptance()).result() == .refused(limit: "limits.entries", value: 1))
     }
 
