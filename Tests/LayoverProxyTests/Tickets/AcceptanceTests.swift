@@ -12,6 +12,7 @@ struct AcceptanceTests {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             tickets.halt()
+            proxy.clock.advance(by: .seconds(3))
             let client = try await proxy.client(sending: .submission("/a?b", "Prefer: respond-async, wait=0"))
             try await tickets.waitForWork()
             try await proxy.settle()
@@ -28,6 +29,7 @@ struct AcceptanceTests {
             #expect(response.member("id") == "\(id)")
             #expect(response.member("state") == "waiting")
             #expect(response["Connection"] == nil, "the connection lives on")
+            try await proxy.expectTimes(of: id, in: response)
             let attempt = try await proxy.nextAttempt("the attempt of the ticket")
             #expect(attempt.request.target == "/a?b")
             #expect(try await tickets.record(of: id)?.state == .waiting, "nothing has left yet")
@@ -37,37 +39,19 @@ struct AcceptanceTests {
         }
     }
 
-    @Test func acceptedResponseStatesCreationAndExpiry() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            proxy.clock.advance(by: .seconds(3))
-            let response = try await proxy.answer(to: .submission("/", "Prefer: respond-async, wait=0"))
-            let id = try #require(response.ticket)
-            let document = try await proxy.ticket(id)
-            for name in ["createdAt", "expiresAt"] {
-                #expect(response.member(name)?.hasSuffix("Z") == true)
-                #expect(response.member(name) == document.member(name))
-            }
-            #expect(response.member("createdAt") != response.member("expiresAt"))
-            #expect(response.member("state") == "waiting")
-            try await proxy.nextAttempt().answerWell()
-        }
-    }
-
     @Test(arguments: ["Prefer: respond-async, wait=0", "Layover-Mode: defer", "Layover-Policy: outbox"])
     func ticketIsStoredWithoutFieldsForTheProxy(field: String) async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
-            tickets.halt()
-            let client = try await proxy.client(
-                sending: .submission(
+            let response = try await proxy.answer(
+                to: .submission(
                     "/", field, "Prefer: return=minimal, handling=lenient", "X-Mine: 1", "Layover-Lane: l",
-                    "Proxy-Authorization: Basic c2VjcmV0"))
-            try await tickets.waitForWork()
-            tickets.goOn()
-            let id = try #require(try await client.answer().ticket)
+                    "Proxy-Authorization: Basic c2VjcmV0", "TE: trailers", "Connection: TE"))
+            let id = try #require(response.ticket)
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.values("Prefer").joined(separator: ", ") == "return=minimal, handling=lenient")
             #expect(attempt.values("X-Mine") == ["1"])
+            #expect(attempt.values("TE") == [] && attempt.values("Connection") == [])
             #expect(!attempt.fields.contains { $0.lowercased().hasPrefix("layover-") || $0.lowercased().hasPrefix("proxy-") })
             #expect(attempt.request.method == "POST")
             #expect(attempt.request.host == "o.test")
@@ -78,39 +62,6 @@ struct AcceptanceTests {
             #expect(!lines.contains("c2VjcmV0"), "credentials for us are never stored")
             #expect(stored.body == .inline(.init(string: "abc")))
             try await attempt.answerWell()
-        }
-    }
-
-    @Test func fieldTEIsNotForwardedForTickets() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let client = try await proxy.client(
-                sending: .submission("/", "Prefer: respond-async, wait=0", "TE: trailers", "Connection: TE", "X-Mine: 1"))
-            #expect(try await client.answer().status == 202)
-            let attempt = try await proxy.nextAttempt()
-            #expect(attempt.values("X-Mine") == ["1"])
-            #expect(attempt.values("TE") == [] && attempt.values("Connection") == [])
-            try await attempt.answerWell()
-        }
-    }
-
-    @Test func preferIsForwardedIfTheRouteDisallowsAsync() async throws {
-        try await withProxy(
-            tickets: TestStore(),
-            configuration: { configuration in
-                var route = Route(name: "r", policy: .standard)
-                route.host = .exact("o.test")
-                route.async = .never
-                configuration.routes = RouteTable(routes: [route])
-            }
-        ) { proxy in
-            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=5"))
-            let attempt = try await proxy.nextAttempt()
-            #expect(attempt.values("Prefer") == ["respond-async, wait=5"])
-            attempt.respondOnceSent(202, ["Content-Length: 0", "Location: /there"])
-            let response = try await client.answer()
-            #expect(response["Preference-Applied"] == nil)
-            #expect(response["Location"] == "/there")
-            #expect(await proxy.engine.liveEntries().isEmpty)
         }
     }
 
@@ -274,7 +225,12 @@ struct AcceptanceTests {
         }
     }
 
-    @Test func locationHasTheHostThatTheClientUsed() async throws {
+    @Test(arguments: [
+        ("GET /v1/x HTTP/1.1\r\nHost: api.local:8080", "http://api.local:8080", false),
+        ("POST http://o.test/ HTTP/1.1\r\nHost: o.test\r\nContent-Length: 0", "https://proxy.example/base", true),
+        ("POST /v1 HTTP/1.1\r\nHost: api.local:8080\r\nContent-Length: 0", "https://proxy.example/base", true),
+    ])
+    func locationBeginsWithThePublicURLOrTheHostThatTheClientUsed(head: String, base: String, isPublic: Bool) async throws {
         try await withProxy(
             script: { $0.respondOnceSent(200) }, tickets: TestStore(),
             configuration: { configuration in
@@ -283,33 +239,15 @@ struct AcceptanceTests {
                 route.pathPrefix = "/v1"
                 route.upstream = .init(origin: Origin(scheme: .http, host: "o.test", port: 80), basePath: "")
                 configuration.routes = RouteTable(routes: [route])
+                configuration.publicBase = isPublic ? base : nil
             }
         ) { proxy in
-            let client = try await proxy.client(
-                sending: "GET /v1/x HTTP/1.1\r\nHost: api.local:8080\r\nPrefer: respond-async, wait=0\r\n\r\n")
+            let client = try await proxy.client(sending: head + "\r\nPrefer: respond-async, wait=0\r\n\r\n")
             let response = try await client.answer()
             let id = try #require(response.ticket)
-            #expect(response["Location"] == "http://api.local:8080/.layover/tickets/\(id)")
+            #expect(response["Location"] == "\(base)/.layover/tickets/\(id)")
             try await client.send("GET /.layover/tickets/\(id) HTTP/1.1\r\nHost: api.local:8080\r\n\r\n")
             #expect(try await client.answer().member("id") == "\(id)")
-        }
-    }
-
-    @Test(arguments: ["POST http://o.test/ HTTP/1.1\r\nHost: o.test", "POST /v1 HTTP/1.1\r\nHost: api.local:8080"])
-    func locationBeginsWithThePublicURL(head: String) async throws {
-        try await withProxy(
-            script: { $0.respondOnceSent(200) }, tickets: TestStore(),
-            configuration: { configuration in
-                var route = Route(name: "api", policy: .standard)
-                route.host = .exact("api.local")
-                configuration.routes = RouteTable(routes: [route])
-                configuration.publicBase = "https://proxy.example/base"
-            }
-        ) { proxy in
-            let client = try await proxy.client(sending: head + "\r\nContent-Length: 0\r\nPrefer: respond-async, wait=0\r\n\r\n")
-            let response = try await client.answer()
-            let id = try #require(response.ticket)
-            #expect(response["Location"] == "https://proxy.example/base/.layover/tickets/\(id)")
         }
     }
 
@@ -326,14 +264,16 @@ struct AcceptanceTests {
         }
     }
 
-    @Test func ticketBeingStoredWhenTheProxyStopsIsAnnouncedAndKept() async throws {
+    /// Also where the time to finish is over.
+    @Test(arguments: [Duration.seconds(20), .zero])
+    func ticketBeingStoredWhenTheProxyStopsIsAnnouncedAndKept(limit: Duration) async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             tickets.halt()
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=0"))
             try await tickets.waitForWork()
             await proxy.engine.drain()
-            async let drained: Void = proxy.server.drain(within: .seconds(20))
+            async let drained: Void = proxy.server.drain(within: limit)
             try await proxy.waitUntilDraining()
             tickets.goOn()
             let response = try await client.answer()
@@ -351,6 +291,16 @@ extension TestProxy {
     func waitUntilDraining() async throws {
         let loop = self.loop
         try await eventually("the stop of the loop") { try await loop.eventLoop.submit({ loop.isDraining }).get() }
+    }
+
+    /// The response that announces a ticket has the times of its document.
+    func expectTimes(of id: EntryID, in response: Answer) async throws {
+        let document = try await ticket(id)
+        for name in ["createdAt", "expiresAt"] {
+            #expect(response.member(name)?.hasSuffix("Z") == true)
+            #expect(response.member(name) == document.member(name))
+        }
+        #expect(response.member("createdAt") != response.member("expiresAt"))
     }
 
     /// No file is left in the spool, and no byte is counted besides those of rows.

@@ -29,10 +29,11 @@ struct CutOffTests {
         }
     }
 
-    @Test(arguments: [true, false])
-    func clientThatAcceptsNoTicketGetsAProblem(isSent: Bool) async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let client = try await proxy.client(sending: .submission("/"))
+    /// It accepts none, or its ticket is not stored.
+    @Test(arguments: [("X: 1", true), ("X: 1", false), ("Prefer: respond-async, wait=600", true)])
+    func clientWithoutATicketGetsAProblem(field: String, isSent: Bool) async throws {
+        try await withProxy(tickets: TestStore(failing: 1...100_000)) { proxy in
+            let client = try await proxy.client(sending: .submission("/", field))
             let attempt = try await proxy.nextAttempt()
             if isSent { _ = try await attempt.wholeBody() }
             await Self.stop(proxy)
@@ -41,34 +42,6 @@ struct CutOffTests {
             #expect((response["Retry-After"] != nil) == !isSent)
             #expect(response.member("kind") == "draining")
             #expect(response.member("evidence") == (isSent ? "maybeApplied" : "neverSent"))
-        }
-    }
-
-    @Test func clientWhoseTicketIsNotStoredGetsAnError() async throws {
-        try await withProxy(tickets: TestStore(failing: 1...100_000)) { proxy in
-            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=600"))
-            _ = try await proxy.nextAttempt().wholeBody()
-            await Self.stop(proxy)
-            let response = try await client.answer("word that the proxy stops")
-            #expect(response.status == 502, "it was sent")
-            #expect(response["Retry-After"] == nil)
-        }
-    }
-
-    @Test func stoppingWaitsForATicketBeingStored() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
-            tickets.halt()
-            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=0"))
-            try await tickets.waitForWork()
-            async let stopping: Void = Self.stop(proxy)
-            try await proxy.settle()
-            tickets.goOn()
-            await stopping
-            let response = try await client.answer("the ticket")
-            #expect(response.status == 202)
-            let id = try #require(response.ticket)
-            #expect(try await tickets.record(of: id)?.state == .waiting)
         }
     }
 }

@@ -114,17 +114,21 @@ struct TicketReplayTests {
         }
     }
 
-    /// The disk is full when it is cancelled, and has room again a moment later.
-    @Test func cancelThatIsNotStoredYetStopsTheAttempt() async throws {
+    /// Also where the disk is full when it is cancelled, and has room again a moment later.
+    @Test(arguments: [true, false])
+    func ticketCancelledBeforeItsFirstByteIsNeverSent(isStored: Bool) async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let id = try await proxy.accept()
             let attempt = try await proxy.nextAttempt()
-            tickets.setFull(true)
-            #expect(await proxy.engine.command(.cancel, id).0 != .done)
+            try await attempt.outliveCancel()
+            tickets.setFull(!isStored)
+            #expect(try await proxy.drop(id).status == (isStored ? 204 : 507))
             tickets.setFull(false)
             #expect(await !attempt.mark())
             #expect(try await tickets.record(of: id)?.state != .attempting)
+            attempt.fail(.proxyInternalResponse)
+            _ = try await proxy.until(id, is: .cancelled)
         }
     }
 

@@ -9,10 +9,13 @@ import Testing
 struct WhenAwayTests {
     private static let async = "Prefer: respond-async"
 
-    private static func configuration(_ rule: Policy.AsyncRule, route: Policy.AsyncRule? = nil) -> (inout ProxyConfiguration) -> Void {
+    private static func configuration(
+        _ rule: Policy.AsyncRule, _ route: Policy.AsyncRule?, lane: LaneRule?
+    ) -> (inout ProxyConfiguration) -> Void {
         { configuration in
             var policy = Policy.standard
             policy.async = rule
+            policy.lane = lane
             var routes: [Route] = []
             if let route {
                 var own = Route(name: "r", policy: policy)
@@ -193,25 +196,16 @@ struct WhenAwayTests {
         }
     }
 
-    /// The lane of a policy counts as well.
-    @Test func laneOfThePolicyIsATicketAtOnce() async throws {
-        let routes = RouteTable.standard { $0.lane = .origin }
-        try await withProxy(tickets: TestStore(), configuration: { $0.routes = routes }) { proxy in
-            #expect(try await proxy.answer(to: .submission("/", Self.async)).status == 202)
-            let replay = try await proxy.nextAttempt("the replay")
-            #expect(replay.values("Prefer") == [])
-            try await replay.answerWell()
-        }
-    }
-
     // MARK: The rules
 
-    private static let always: [(Policy.AsyncRule, Policy.AsyncRule?)] = [(.always, nil), (.whenAway, .always), (.never, .always)]
+    private static let always: [(Policy.AsyncRule, Policy.AsyncRule?, LaneRule?)] = [
+        (.always, nil, nil), (.whenAway, .always, nil), (.never, .always, nil), (.whenAway, nil, .origin),
+    ]
     private static let never: [(Policy.AsyncRule, Policy.AsyncRule?)] = [(.never, nil), (.always, .never)]
 
     @Test(arguments: always)
-    func alwaysIsATicketAtOnce(policy: Policy.AsyncRule, route: Policy.AsyncRule?) async throws {
-        try await withProxy(tickets: TestStore(), configuration: Self.configuration(policy, route: route)) { proxy in
+    func alwaysIsATicketAtOnce(policy: Policy.AsyncRule, route: Policy.AsyncRule?, lane: LaneRule?) async throws {
+        try await withProxy(tickets: TestStore(), configuration: Self.configuration(policy, route, lane: lane)) { proxy in
             #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async, return=minimal")).status == 202)
             let replay = try await proxy.nextAttempt("the replay")
             #expect(replay.values("Prefer") == ["return=minimal"])
@@ -221,7 +215,7 @@ struct WhenAwayTests {
 
     @Test(arguments: never)
     func neverPassesThePreferenceOn(policy: Policy.AsyncRule, route: Policy.AsyncRule?) async throws {
-        try await withProxy(tickets: TestStore(), configuration: Self.configuration(policy, route: route)) { proxy in
+        try await withProxy(tickets: TestStore(), configuration: Self.configuration(policy, route, lane: nil)) { proxy in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=0"))
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.values("Prefer") == ["respond-async, wait=0"])
@@ -230,8 +224,12 @@ struct WhenAwayTests {
             try await proxy.settle()
             #expect(client.received.value.totalCount == 0, "it waits as without the field")
             try await proxy.advance(by: .seconds(60))
-            try await proxy.nextAttempt("the retry").respondOnceSent(200, ["Content-Length: 2"], body: "ok")
-            #expect(try await client.answer().body == "ok")
+            try await proxy.nextAttempt("the retry").respondOnceSent(202, ["Location: /there", "Content-Length: 2"], body: "ok")
+            let response = try await client.answer()
+            #expect(response.body == "ok")
+            #expect(response["Location"] == "/there" && response["Preference-Applied"] == nil)
+            try await proxy.expectAttempts(2)
+            #expect(await proxy.engine.liveEntries().isEmpty)
         }
     }
 
