@@ -43,6 +43,15 @@ extension Answer {
     var ticket: EntryID? { self["Location"]?.split(separator: "/").last.flatMap { EntryID($0) } }
 }
 
+/// Runs a proxy with a store for one test.
+func withTickets(
+    _ tickets: TestStore = TestStore(), limits: PendingLimits = .init(),
+    configuration change: (inout ProxyConfiguration) -> Void = { _ in },
+    _ test: (TestProxy, TestStore) async throws -> Void
+) async throws {
+    try await withProxy(limits: limits, tickets: tickets, configuration: change) { try await test($0, tickets) }
+}
+
 extension TestProxy {
     /// Has a request accepted that its upstream hears nothing of yet.
     func accept(_ path: String = "/", body: String = "abc", _ fields: String...) async throws -> EntryID {
@@ -51,6 +60,34 @@ extension TestProxy {
         let response = try await answer(to: request)
         #expect(response.status == 202)
         return try #require(response.ticket)
+    }
+
+    /// A ticket whose first attempt is under way.
+    ///
+    /// - Parameter isMarked: Whether its start is recorded. Default: false.
+    func ticketUnderWay(
+        _ path: String = "/", body: String = "abc", isMarked: Bool = false
+    ) async throws -> (EntryID, ScriptedAttempt) {
+        let id = try await accept(path, body: body)
+        let attempt = try await nextAttempt()
+        if isMarked { #expect(await attempt.mark()) }
+        return (id, attempt)
+    }
+
+    /// A ticket whose first attempt has failed before anything was sent.
+    func waitingTicket(_ path: String = "/", body: String = "abc") async throws -> EntryID {
+        let (id, attempt) = try await ticketUnderWay(path, body: body)
+        attempt.fail()
+        _ = try await until(id, is: .waiting)
+        return id
+    }
+
+    /// Has the next attempt answered, as it goes well, and waits for the end of its ticket.
+    func answerNext(
+        _ what: String = "an attempt", of id: EntryID, _ status: Int = 200, _ fields: [String] = [], body: String = ""
+    ) async throws {
+        try await nextAttempt(what).answerWell(status, fields, body: body)
+        _ = try await until(id, is: .delivered)
     }
 
     func ticket(_ id: EntryID, _ fields: String...) async throws -> Answer {

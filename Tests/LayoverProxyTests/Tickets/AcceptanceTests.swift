@@ -9,8 +9,7 @@ import Testing
 /// Requests that become tickets before any attempt: `respond-async, wait=0`, and mode `defer`.
 struct AcceptanceTests {
     @Test func ticketIsNeitherAnnouncedNorSentBeforeItIsStored() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
+        try await withTickets { proxy, tickets in
             tickets.halt()
             proxy.clock.advance(by: .seconds(3))
             let client = try await proxy.client(sending: .submission("/a?b", "Prefer: respond-async, wait=0"))
@@ -41,8 +40,7 @@ struct AcceptanceTests {
 
     @Test(arguments: ["Prefer: respond-async, wait=0", "Layover-Mode: defer", "Layover-Policy: outbox"])
     func ticketIsStoredWithoutFieldsForTheProxy(field: String) async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
+        try await withTickets { proxy, tickets in
             let response = try await proxy.answer(
                 to: .submission(
                     "/", field, "Prefer: return=minimal, handling=lenient", "X-Mine: 1", "Layover-Lane: l",
@@ -120,8 +118,7 @@ struct AcceptanceTests {
         (StoreFailure(.io, "Bad.", mayBeStored: true), "not known"),
     ])
     func requestThatIsNotOnDiskIsNotAccepted(failure: StoreFailure, words: String) async throws {
-        let tickets = TestStore(failing: 1...1, as: failure)
-        try await withProxy(tickets: tickets) { proxy in
+        try await withTickets(TestStore(failing: 1...1, as: failure)) { proxy, tickets in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=0"))
             let response = try await client.answer()
             #expect(response.status == 507)
@@ -140,10 +137,9 @@ struct AcceptanceTests {
     }
 
     @Test func ticketRefusedByAFullSetLeavesNoFile() async throws {
-        let tickets = TestStore()
         var limits = PendingLimits()
         limits.entryCountMax = 1
-        try await withProxy(limits: limits, tickets: tickets, configuration: { $0.body.inMemoryMax = 100 }) { proxy in
+        try await withTickets(limits: limits, configuration: { $0.body.inMemoryMax = 100 }) { proxy, tickets in
             let id = try await proxy.accept()
             _ = try await proxy.nextAttempt()
             let response = try await proxy.answer(
@@ -158,8 +154,7 @@ struct AcceptanceTests {
     // MARK: Broken requests
 
     @Test func ticketWithAPartialBodyIsNotAccepted() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
+        try await withTickets(configuration: { $0.body.inMemoryMax = 10 }) { proxy, tickets in
             let client = try await proxy.client(
                 sending: .post("/", length: 5000, body: String(repeating: "x", count: 1000), "Prefer: respond-async, wait=0"))
             try await proxy.settle()
@@ -212,8 +207,7 @@ struct AcceptanceTests {
     }
 
     @Test func ticketIsKeptIfItsClientLeavesWhileItIsStored() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
+        try await withTickets { proxy, tickets in
             tickets.halt()
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=0"))
             try await tickets.waitForWork()
@@ -267,8 +261,7 @@ struct AcceptanceTests {
     /// Also where the time to finish is over.
     @Test(arguments: [Duration.seconds(20), .zero])
     func ticketBeingStoredWhenTheProxyStopsIsAnnouncedAndKept(limit: Duration) async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
+        try await withTickets { proxy, tickets in
             tickets.halt()
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=0"))
             try await tickets.waitForWork()

@@ -9,8 +9,7 @@ import Testing
 struct AcceptedBodyTests {
     @Test(arguments: [0, 1, 100, 101, 50_000, 400_000])
     func ticketBodiesOfAnySizeAreSentUnchanged(count: Int) async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 100 }) { proxy in
+        try await withTickets(configuration: { $0.body.inMemoryMax = 100 }) { proxy, tickets in
             let body = String((0..<count).map { Character(Unicode.Scalar(UInt8(97 + $0 % 26))) })
             let id = try await proxy.accept("/", body: body)
             #expect(tickets.files == (count > 100 ? ["\(id).request"] : []))
@@ -93,14 +92,12 @@ struct AcceptedBodyTests {
     }
 
     @Test func chunkedBodyThatExceedsTheLimitIsRefused() async throws {
-        let tickets = TestStore()
-        try await withProxy(
-            tickets: tickets,
+        try await withTickets(
             configuration: {
                 $0.body.byteCountMax = 1000
                 $0.body.inMemoryMax = 10
             }
-        ) { proxy in
+        ) { proxy, tickets in
             let client = try await proxy.client(
                 sending: "POST http://o.test/ HTTP/1.1\r\nHost: o.test\r\nPrefer: respond-async, wait=0\r\nTransfer-Encoding: chunked\r\n\r\n")
             try await client.send("3e8\r\n\(String(repeating: "x", count: 1000))\r\n")
@@ -115,8 +112,7 @@ struct AcceptedBodyTests {
     }
 
     @Test func problemOfAFullSpoolNamesTheLimit() async throws {
-        let tickets = TestStore(spoolTotal: 1000)
-        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
+        try await withTickets(TestStore(spoolTotal: 1000), configuration: { $0.body.inMemoryMax = 10 }) { proxy, tickets in
             let response = try await proxy.answer(
                 to: .submission("/", body: String(repeating: "x", count: 2000), "Prefer: respond-async, wait=0"))
             #expect(response.status == 507)
@@ -128,15 +124,13 @@ struct AcceptedBodyTests {
 
     /// Nobody knows whether there is a token in it, so it is no ticket.
     @Test func aBodyThatCannotBeSearchedIsNotAccepted() async throws {
-        let tickets = TestStore()
-        try await withProxy(
-            tickets: tickets,
+        try await withTickets(
             configuration: {
                 $0.body.inMemoryMax = 10
                 // The rest is not read before the beginning is in the file alone.
                 $0.body.windowMax = 1
             }
-        ) { proxy in
+        ) { proxy, tickets in
             let client = try await proxy.client(
                 sending: .post("/", length: 600, body: #"{"a":"~uuid~", "#, "Content-Type: application/json", "Prefer: respond-async, wait=0"))
             // What has come is written, so that it is not read from memory any more.

@@ -42,8 +42,7 @@ struct AdoptionTests {
             #expect(!adopted.client.isConnected)
             #expect(adopted.attemptCount == 1)
             _ = await proxy.engine.command(.retry, entry.id)
-            try await proxy.nextAttempt().answerWell()
-            _ = try await proxy.until(entry.id, is: .delivered)
+            try await proxy.answerNext(of: entry.id)
             try await proxy.expectAttempts(2)
         }
     }
@@ -65,8 +64,7 @@ struct AdoptionTests {
             #expect(entry.why == (method == "POST" ? .maybeApplied : nil))
             _ = try await client.ending()
             _ = await proxy.engine.command(method == "POST" ? .force : .retry, id, acknowledgement: "duplicate-risk")
-            try await proxy.nextAttempt().answerWell()
-            _ = try await proxy.until(id, is: .delivered)
+            try await proxy.answerNext(of: id)
             try await proxy.expectAttempts(2)
         }
     }

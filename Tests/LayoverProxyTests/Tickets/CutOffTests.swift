@@ -13,8 +13,7 @@ struct CutOffTests {
     }
 
     @Test func clientThatAcceptsTicketsGetsOneWhileItsAttemptRuns() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
+        try await withTickets { proxy, tickets in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=600"))
             let attempt = try await proxy.nextAttempt()
             _ = try await attempt.wholeBody()

@@ -11,8 +11,7 @@ struct IdempotencyTests {
     private static let key = "Idempotency-Key: k-1"
 
     @Test func repeatedRequestWithAKeyGetsTheSameTicket() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
+        try await withTickets(configuration: { $0.body.inMemoryMax = 10 }) { proxy, tickets in
             let body = String(repeating: "x", count: 1000)
             let first = try await proxy.answer(to: .submission("/a", body: body, Self.async, Self.key))
             let second = try await proxy.answer(to: .submission("/a", body: body, Self.async, Self.key))
@@ -62,8 +61,7 @@ struct IdempotencyTests {
             let response = try await proxy.answer(to: other)
             #expect(response.status == 422)
             #expect(response.member("kind") == "idempotency_key_reused")
-            try await proxy.nextAttempt().answerWell()
-            _ = try await proxy.until(id, is: .delivered)
+            try await proxy.answerNext(of: id)
             try await proxy.expectAttempts(1)
         }
     }
@@ -96,8 +94,7 @@ struct IdempotencyTests {
     }
 
     @Test func equalRequestsGetOneTicketWhileTheFirstIsBeingStored() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
+        try await withTickets { proxy, tickets in
             tickets.halt()
             let clients = [
                 try await proxy.client(sending: .submission("/", Self.async, Self.key)),
@@ -154,8 +151,7 @@ struct IdempotencyTests {
 
     /// A ticket that was never announced must not be the response to a later request of the client.
     @Test func ticketNeverAnnouncedIsNotGivenToALaterRequest() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
+        try await withTickets { proxy, tickets in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=600", Self.key))
             let first = try await proxy.nextAttempt()
             tickets.halt()
@@ -171,14 +167,12 @@ struct IdempotencyTests {
             let id = try #require(response.ticket)
             #expect(id != entry.id)
             _ = await proxy.engine.command(.retry, id)
-            try await proxy.nextAttempt("the attempt of the new ticket").answerWell()
-            _ = try await proxy.until(id, is: .delivered)
+            try await proxy.answerNext("the attempt of the new ticket", of: id)
         }
     }
 
     @Test func responseBeforeTheTicketIsStoredLeavesTheKeyFree() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
+        try await withTickets { proxy, tickets in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=600", Self.key))
             let attempt = try await proxy.nextAttempt()
             tickets.halt()
@@ -189,8 +183,7 @@ struct IdempotencyTests {
             #expect(try await client.answer().status == 500)
             tickets.goOn()
             let id = try #require(try await proxy.answer(to: .submission("/", Self.async, Self.key)).ticket)
-            try await proxy.nextAttempt("the attempt of a ticket of its own").answerWell()
-            _ = try await proxy.until(id, is: .delivered)
+            try await proxy.answerNext("the attempt of a ticket of its own", of: id)
         }
     }
 

@@ -13,8 +13,7 @@ struct LostBodyTests {
     private func withTicket(
         _ method: String = "POST", _ test: (TestProxy, TestStore, EntryID) async throws -> Void
     ) async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
+        try await withTickets(configuration: { $0.body.inMemoryMax = 10 }) { proxy, tickets in
             let request =
                 "\(method) http://o.test/ HTTP/1.1\r\nHost: o.test\r\nContent-Length: 500\r\n"
                 + "Prefer: respond-async, wait=0\r\n\r\n" + Self.body

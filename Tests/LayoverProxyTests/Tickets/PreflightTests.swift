@@ -76,8 +76,7 @@ struct PreflightTests {
 
     @Test func ticketCancelledDuringItsPreflightWasNotSent() async throws {
         try await Self.withPreflight { proxy in
-            let id = try await proxy.accept()
-            let question = try await proxy.nextAttempt()
+            let (id, question) = try await proxy.ticketUnderWay()
             question.beginSending()
             #expect(try await proxy.drop(id).status == 204)
             try await question.seen.wait("the end of the question") { $0.isOver }

@@ -12,9 +12,7 @@ struct SettledTests {
 
     /// A ticket that may have been applied.
     private static func undecided(_ proxy: TestProxy) async throws -> EntryID {
-        let id = try await proxy.accept()
-        let attempt = try await proxy.nextAttempt()
-        #expect(await attempt.mark())
+        let (id, attempt) = try await proxy.ticketUnderWay(isMarked: true)
         attempt.beginSending().fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
         _ = try await proxy.until(id, is: .undecided)
         return id
@@ -91,8 +89,7 @@ struct SettledTests {
             #expect(
                 document.body.contains(
                     "Ticket \(parent) was settled by a person, so its response is not known and provides no values."))
-            try await proxy.nextAttempt("that of the child without tokens").answerWell()
-            _ = try await proxy.until(other, is: .delivered)
+            try await proxy.answerNext("that of the child without tokens", of: other)
             try await proxy.expectAttempts(2)
         }
     }

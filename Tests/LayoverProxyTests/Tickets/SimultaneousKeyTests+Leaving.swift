@@ -9,8 +9,7 @@ import Testing
 extension SimultaneousKeyTests {
     /// The client closed its side while the store was searched for the key.
     @Test func requestOfADepartedClientDoesNotJoin() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
+        try await withTickets { proxy, tickets in
             tickets.halt()
             let first = try await proxy.client(sending: .submission("/", Self.waits, Self.key))
             try await tickets.waitForWork()

@@ -123,8 +123,7 @@ struct SimultaneousKeyTests {
 
     /// The origin is quicker than the disk.
     @Test func sharedResponseMayArriveBeforeTheTicketIsStored() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
+        try await withTickets { proxy, tickets in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
             let attempt = try await proxy.nextAttempt()
             _ = try await attempt.wholeBody()
@@ -153,8 +152,7 @@ struct SimultaneousKeyTests {
     /// A request that the store refuses was never sent: the next one that needs no store is sent.
     @Test func nextRequestIsSentWhenTheFirstCannotBeAccepted() async throws {
         let unknown = "Layover-After: 0123456789abcdef0123456789abcdef"
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
+        try await withTickets { proxy, tickets in
             tickets.halt()
             let first = try await proxy.client(sending: .submission("/", Self.async, Self.key, unknown))
             try await tickets.waitForWork()

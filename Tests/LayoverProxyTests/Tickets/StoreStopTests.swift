@@ -6,20 +6,10 @@ import Testing
 
 /// A replay that the store stops does not count as an attempt at the origin.
 struct StoreStopTests {
-    private func withFewAttempts(
-        _ max: Int, _ tickets: TestStore, _ test: (TestProxy) async throws -> Void
-    ) async throws {
-        try await withProxy(
-            tickets: tickets,
-            configuration: { configuration in
-                configuration.routes = RouteTable.standard { $0.automaticAttemptsMax = max }
-            }, test)
-    }
-
     /// Regression: what had waited for a full disk ended as failed with the first word of its origin.
     @Test func fullDiskUsesNoAttempts() async throws {
-        let tickets = TestStore()
-        try await withFewAttempts(2, tickets) { proxy in
+        let routes = RouteTable.standard { $0.automaticAttemptsMax = 2 }
+        try await withTickets(configuration: { $0.routes = routes }) { proxy, tickets in
             let id = try await proxy.accept()
             tickets.setFull(true)
             var attempt = try await proxy.nextAttempt()

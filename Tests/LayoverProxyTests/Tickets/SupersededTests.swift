@@ -55,11 +55,9 @@ struct SupersededTests {
             #expect(try await proxy.ticket(child).member("waitingFor") == "parent")
             try await attempt.answerWell()
             _ = try await proxy.until(ids[2], is: .delivered)
-            try await proxy.nextAttempt().answerWell()
-            _ = try await proxy.until(child, is: .delivered)
+            try await proxy.answerNext(of: child)
             let late = try await proxy.accept("/late", "Layover-After: \(ids[1])")
-            try await proxy.nextAttempt().answerWell()
-            _ = try await proxy.until(late, is: .delivered)
+            try await proxy.answerNext(of: late)
         }
     }
 

@@ -35,8 +35,7 @@ struct TicketReplayTests {
 
     /// A list may stand on several lines (RFC 9110 section 5.3).
     @Test func everyLayoverAfterLineAddsAParent() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
+        try await withTickets { proxy, tickets in
             let parents = [try await proxy.accept("/1"), try await proxy.accept("/2")]
             let child = try await proxy.accept(
                 "/3", "Layover-After: \(parents[0])", "Layover-After: \(parents[1])")
@@ -52,8 +51,7 @@ struct TicketReplayTests {
         route.allowAddresses = ["169.254.1.1"]
         let (tickets, routes) = (TestStore(), RouteTable(routes: [route]))
         try await withProxy(tickets: tickets, configuration: { $0.routes = routes }) { proxy in
-            let id = try await proxy.accept("/v1/a")
-            let first = try await proxy.nextAttempt()
+            let (id, first) = try await proxy.ticketUnderWay("/v1/a")
             #expect(first.request.allowAddresses == ["169.254.1.1"])
             #expect(await first.mark())
             try await proxy.haltWhileReading(id, after: first, tickets)
@@ -69,10 +67,8 @@ struct TicketReplayTests {
     /// The change does not concern the attempt: it goes on, and is not repeated later.
     @Test(arguments: [false, true])
     func changeBeforeTheStartRecordDoesNotStopTheAttempt(isReload: Bool) async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
-            let id = try await proxy.accept()
-            let attempt = try await proxy.nextAttempt()
+        try await withTickets { proxy, tickets in
+            let (id, attempt) = try await proxy.ticketUnderWay()
             if isReload {
                 await proxy.engine.adopt(RouteTable.standard { $0.lifetime = .seconds(7000) })
                 try await tickets.settle()
@@ -91,11 +87,8 @@ struct TicketReplayTests {
     }
 
     @Test func attemptCutOffByACancelIsCountedInTheStore() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
-            let id = try await proxy.accept()
-            let attempt = try await proxy.nextAttempt()
-            #expect(await attempt.mark())
+        try await withTickets { proxy, tickets in
+            let (id, attempt) = try await proxy.ticketUnderWay(isMarked: true)
             attempt.beginSending()
             try await attempt.outliveCancel()
             #expect(await proxy.engine.command(.cancel, id).0 == .done)
@@ -117,10 +110,8 @@ struct TicketReplayTests {
     /// Also where the disk is full when it is cancelled, and has room again a moment later.
     @Test(arguments: [true, false])
     func ticketCancelledBeforeItsFirstByteIsNeverSent(isStored: Bool) async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
-            let id = try await proxy.accept()
-            let attempt = try await proxy.nextAttempt()
+        try await withTickets { proxy, tickets in
+            let (id, attempt) = try await proxy.ticketUnderWay()
             try await attempt.outliveCancel()
             tickets.setFull(!isStored)
             #expect(try await proxy.drop(id).status == (isStored ? 204 : 507))
@@ -133,10 +124,8 @@ struct TicketReplayTests {
     }
 
     @Test func ticketCancelledWhileItsStartIsRecordedIsNotSent() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
-            let id = try await proxy.accept()
-            let attempt = try await proxy.nextAttempt()
+        try await withTickets { proxy, tickets in
+            let (id, attempt) = try await proxy.ticketUnderWay()
             tickets.halt()
             async let isMarked = attempt.mark()
             try await tickets.waitForWork()
@@ -151,10 +140,8 @@ struct TicketReplayTests {
 
     /// A change that failed before is stored together with the start record, so the row does not contradict it.
     @Test func changeThatCouldNotBeStoredIsStoredWithTheStartRecord() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
-            let id = try await proxy.accept()
-            let attempt = try await proxy.nextAttempt()
+        try await withTickets { proxy, tickets in
+            let (id, attempt) = try await proxy.ticketUnderWay()
             tickets.setFull(true)
             #expect(await proxy.engine.patch(id, EntryPatch(priority: 1)).0 != .done)
             #expect(await !attempt.mark())
@@ -170,11 +157,8 @@ struct TicketReplayTests {
     }
 
     @Test func ticketThatHasEndedInTheStoreIsUndecided() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
-            let id = try await proxy.accept()
-            try await proxy.nextAttempt().fail()
-            _ = try await proxy.until(id, is: .waiting)
+        try await withTickets { proxy, tickets in
+            let id = try await proxy.waitingTicket()
             // Somebody else's doing: the row says that it is over.
             var record = try #require(try await tickets.record(of: id))
             record.state = .cancelled
@@ -190,11 +174,8 @@ struct TicketReplayTests {
 
     /// A damaged row, or a sealed field and the wrong key: it reads the same however often it is tried.
     @Test func ticketWithADamagedRowIsUndecided() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
-            let id = try await proxy.accept()
-            try await proxy.nextAttempt().fail()
-            _ = try await proxy.until(id, is: .waiting)
+        try await withTickets { proxy, tickets in
+            let id = try await proxy.waitingTicket()
             tickets.setUnreadable(StoreFailure(.corrupt, "A sealed field value does not open."))
             _ = await proxy.engine.command(.retry, id)
             let document = try await proxy.until(id, is: .undecided)
@@ -202,39 +183,32 @@ struct TicketReplayTests {
             #expect(document.body.contains("A sealed field value does not open."))
             tickets.setUnreadable(nil)
             _ = await proxy.engine.command(.retry, id)
-            try await proxy.nextAttempt("an attempt with the right key").answerWell()
-            _ = try await proxy.until(id, is: .delivered)
+            try await proxy.answerNext("an attempt with the right key", of: id)
         }
     }
 
     /// The disk may be well again: nobody is asked.
     @Test func ticketIsRetriedAfterAReadErrorOfTheStore() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
-            let id = try await proxy.accept()
-            try await proxy.nextAttempt().fail()
-            _ = try await proxy.until(id, is: .waiting)
+        try await withTickets { proxy, tickets in
+            let id = try await proxy.waitingTicket()
             tickets.setUnreadable(StoreFailure(.io, "Reading failed."))
             _ = await proxy.engine.command(.retry, id)
             let document = try await proxy.until(id, is: .waiting)
             #expect(document.member("why") == "null")
             tickets.setUnreadable(nil)
             try await proxy.advance(by: .seconds(6))
-            try await proxy.nextAttempt("an attempt once it can be read").answerWell()
-            _ = try await proxy.until(id, is: .delivered)
+            try await proxy.answerNext("an attempt once it can be read", of: id)
         }
     }
 
     @Test func responseWithARetriedStatusIsNotStored() async throws {
         try await withProxy(tickets: TestStore(), configuration: { $0.routes = .retrying503() }) { proxy in
-            let id = try await proxy.accept()
-            let first = try await proxy.nextAttempt()
+            let (id, first) = try await proxy.ticketUnderWay()
             try await first.answerWell(503, body: "busy")
             _ = try await proxy.until(id, is: .waiting)
             #expect(try await proxy.response(id).status == 409)
             _ = await proxy.engine.command(.retry, id)
-            try await proxy.nextAttempt().answerWell(200, body: "done")
-            _ = try await proxy.until(id, is: .delivered)
+            try await proxy.answerNext(of: id, 200, body: "done")
             #expect(try await proxy.response(id).body == "done")
         }
     }
@@ -242,8 +216,7 @@ struct TicketReplayTests {
     @Test func lastResponseIsStoredWhenNoAttemptIsLeft() async throws {
         try await withProxy(tickets: TestStore(), configuration: { $0.routes = .retrying503(attemptsMax: 1) }) { proxy in
             let id = try await proxy.accept()
-            try await proxy.nextAttempt().answerWell(503, body: "busy")
-            _ = try await proxy.until(id, is: .delivered)
+            try await proxy.answerNext(of: id, 503, body: "busy")
             let response = try await proxy.response(id)
             #expect(response.status == 503)
             #expect(response.body == "busy")
@@ -283,11 +256,8 @@ struct TicketReplayTests {
         var ids: [EntryID] = []
         try await withProxy(tickets: first, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
             ids.append(try await proxy.accept("/1"))
-            try await proxy.nextAttempt().answerWell(201, body: "a long enough answer")
-            _ = try await proxy.until(ids[0], is: .delivered)
-            ids.append(try await proxy.accept("/2"))
-            try await proxy.nextAttempt().fail()
-            _ = try await proxy.until(ids[1], is: .waiting)
+            try await proxy.answerNext(of: ids[0], 201, body: "a long enough answer")
+            ids.append(try await proxy.waitingTicket("/2"))
             #expect(try await proxy.drop(ids[1]).status == 204)
         }
         try await withProxy(tickets: TestStore(after: first)) { proxy in

@@ -10,8 +10,7 @@ import Testing
 struct TicketResourceTests {
     @Test func aTicketIsShownInEachState() async throws {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
-            let id = try await proxy.accept("/x")
-            let attempt = try await proxy.nextAttempt()
+            let (id, attempt) = try await proxy.ticketUnderWay("/x")
             var response = try await proxy.ticket(id)
             #expect(response.status == 200)
             #expect(response["Content-Type"] == "application/json")
@@ -106,8 +105,7 @@ struct TicketResourceTests {
     ])
     func webPageOfAnotherSiteCannotReadTickets(fields: String, status: Int) async throws {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
-            let id = try await proxy.accept()
-            let attempt = try await proxy.nextAttempt()
+            let (id, attempt) = try await proxy.ticketUnderWay()
             for (method, suffix) in [("GET", ""), ("GET", "/response"), ("DELETE", "")] {
                 let response = try await proxy.answer(
                     to: "\(method) \(TicketAddress.path(of: id))\(suffix) HTTP/1.1\r\n\(fields)\r\n\r\n")
@@ -125,10 +123,8 @@ struct TicketResourceTests {
 
     @Test(arguments: ["delivered", "cancelled", "undecided"])
     func waitingClientIsAnsweredWhenTheTicketEnds(end: String) async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
-            let id = try await proxy.accept()
-            let attempt = try await proxy.nextAttempt()
+        try await withTickets { proxy, tickets in
+            let (id, attempt) = try await proxy.ticketUnderWay()
             let client = try await proxy.client(sending: .own("GET", TicketAddress.path(of: id), ["Prefer: wait=60"]))
             try await proxy.settle()
             #expect(client.received.value.totalCount == 0)
@@ -169,8 +165,7 @@ struct TicketResourceTests {
 
     @Test func clientsWaitForATicketAlthoughOneLeaves() async throws {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
-            let id = try await proxy.accept()
-            let attempt = try await proxy.nextAttempt()
+            let (id, attempt) = try await proxy.ticketUnderWay()
             var clients: [RawClient] = []
             for _ in 0..<5 {
                 clients.append(try await proxy.client(sending: .own("GET", TicketAddress.path(of: id), ["Prefer: wait=60"])))
@@ -215,9 +210,7 @@ struct TicketResourceTests {
 
     @Test func stoppingProxyAnswersClientsWaitingForATicket() async throws {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
-            let id = try await proxy.accept()
-            try await proxy.nextAttempt().fail()
-            _ = try await proxy.until(id, is: .waiting)
+            let id = try await proxy.waitingTicket()
             let count = proxy.loop.metrics.requestCount.current
             let client = try await proxy.client(sending: .own("GET", TicketAddress.path(of: id), ["Prefer: wait=600"]))
             // A stop closes a connection without a request.
@@ -234,11 +227,8 @@ struct TicketResourceTests {
 
     /// Nobody is told of an end that is not on disk.
     @Test func endOfATicketIsNotShownBeforeItIsStored() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
-            let id = try await proxy.accept()
-            let attempt = try await proxy.nextAttempt()
-            #expect(await attempt.mark())
+        try await withTickets { proxy, tickets in
+            let (id, attempt) = try await proxy.ticketUnderWay(isMarked: true)
             let client = try await proxy.client(sending: .own("GET", TicketAddress.path(of: id), ["Prefer: wait=60"]))
             try await proxy.settle()
             tickets.halt()
@@ -258,8 +248,7 @@ struct TicketResourceTests {
     @Test func pipelinedTicketRequestsAreAnsweredInOrder() async throws {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
             let one = try await proxy.accept("/1")
-            try await proxy.nextAttempt().answerWell(200, body: "one")
-            _ = try await proxy.until(one, is: .delivered)
+            try await proxy.answerNext(of: one, 200, body: "one")
             let two = try await proxy.accept("/2")
             let attempt = try await proxy.nextAttempt()
             let client = try await proxy.client(
@@ -279,11 +268,8 @@ struct TicketResourceTests {
     // MARK: Dropping
 
     @Test func droppingAWaitingTicketCancelsIt() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
-            let id = try await proxy.accept("/", body: String(repeating: "x", count: 500))
-            try await proxy.nextAttempt().fail()
-            _ = try await proxy.until(id, is: .waiting)
+        try await withTickets(configuration: { $0.body.inMemoryMax = 10 }) { proxy, tickets in
+            let id = try await proxy.waitingTicket("/", body: String(repeating: "x", count: 500))
             #expect(try await proxy.drop(id).status == 204)
             #expect(try await tickets.record(of: id)?.state == .cancelled, "it is on disk before anybody is told")
             let response = try await proxy.response(id)
@@ -297,11 +283,8 @@ struct TicketResourceTests {
     }
 
     @Test func droppingATicketUnderWayCancelsItsAttempt() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
-            let id = try await proxy.accept()
-            let attempt = try await proxy.nextAttempt()
-            #expect(await attempt.mark())
+        try await withTickets { proxy, tickets in
+            let (id, attempt) = try await proxy.ticketUnderWay(isMarked: true)
             attempt.beginSending()
             #expect(try await proxy.drop(id).status == 204)
             try await attempt.seen.wait("the end of the attempt") { $0.isCancelled && $0.isOver }
@@ -311,11 +294,9 @@ struct TicketResourceTests {
     }
 
     @Test func droppingADeliveredTicketRemovesItsResponseFile() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
+        try await withTickets(configuration: { $0.body.inMemoryMax = 10 }) { proxy, tickets in
             let id = try await proxy.accept("/", body: "abc")
-            try await proxy.nextAttempt().answerWell(200, body: String(repeating: "y", count: 300))
-            _ = try await proxy.until(id, is: .delivered)
+            try await proxy.answerNext(of: id, 200, body: String(repeating: "y", count: 300))
             #expect(tickets.files == ["\(id).answer"])
             #expect(try await proxy.drop(id).status == 204)
             try await eventually("an empty folder") { tickets.files.isEmpty }
@@ -327,11 +308,8 @@ struct TicketResourceTests {
     }
 
     @Test func deletionThatIsNotOnDiskIsNotConfirmed() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
-            let id = try await proxy.accept()
-            try await proxy.nextAttempt().fail()
-            try await eventually("the end of the attempt") { await proxy.engine.entry(id)?.state != .attempting }
+        try await withTickets { proxy, tickets in
+            let id = try await proxy.waitingTicket()
             tickets.setFull(true)
             for _ in 0..<2 {
                 let unsaved = try await proxy.drop(id)

@@ -19,8 +19,7 @@ struct TicketAnswerTests {
     /// A ticket whose response is kept.
     private static func delivered(_ body: String, _ proxy: TestProxy) async throws -> EntryID {
         let id = try await proxy.accept()
-        try await proxy.nextAttempt().answerWell(200, body: body)
-        _ = try await proxy.until(id, is: .delivered)
+        try await proxy.answerNext(of: id, 200, body: body)
         return id
     }
 
@@ -33,9 +32,7 @@ struct TicketAnswerTests {
 
     @Test func responseOfAPendingTicketIs409() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
-            let id = try await proxy.accept()
-            try await proxy.nextAttempt().fail()
-            _ = try await proxy.until(id, is: .waiting)
+            let id = try await proxy.waitingTicket()
             let response = try await proxy.response(id)
             #expect(response.status == 409)
             #expect(response.member("kind") == "pending")
@@ -47,12 +44,9 @@ struct TicketAnswerTests {
 
     @Test(arguments: [0, 1, 100, 101, 65_536, 300_000, 3_000_000])
     func storedResponsesOfAnySizeAreUnchanged(count: Int) async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 100 }) { proxy in
+        try await withTickets(configuration: { $0.body.inMemoryMax = 100 }) { proxy, tickets in
             let body = Self.text(count)
-            let id = try await proxy.accept()
-            let attempt = try await proxy.nextAttempt()
-            #expect(await attempt.mark())
+            let (id, attempt) = try await proxy.ticketUnderWay(isMarked: true)
             attempt.sendHead(201, ["Content-Length: \(count)", "ETag: \"x\"", "Set-Cookie: a=1", "Set-Cookie: b=2", "Location: /new"])
             for start in stride(from: 0, to: count, by: 40_000) {
                 attempt.sendBody(String(body.dropFirst(start).prefix(40_000)))
@@ -76,9 +70,7 @@ struct TicketAnswerTests {
 
     @Test func storedChunkedResponseHasALength() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
-            let id = try await proxy.accept()
-            let attempt = try await proxy.nextAttempt()
-            #expect(await attempt.mark())
+            let (id, attempt) = try await proxy.ticketUnderWay(isMarked: true)
             attempt.respond(200, ["Transfer-Encoding: chunked"], body: "hello", trailers: ["X-T: 1"])
             _ = try await proxy.until(id, is: .delivered)
             let response = try await proxy.response(id)
@@ -91,9 +83,7 @@ struct TicketAnswerTests {
     @Test(arguments: [(204, [String]()), (304, ["ETag: \"a\"", "Content-Length: 100"])])
     func storedResponseWithoutABodyHasNoFraming(status: Int, fields: [String]) async throws {
         try await withProxy(tickets: TestStore()) { proxy in
-            let id = try await proxy.accept()
-            let attempt = try await proxy.nextAttempt()
-            #expect(await attempt.mark())
+            let (id, attempt) = try await proxy.ticketUnderWay(isMarked: true)
             attempt.respond(status, fields)
             _ = try await proxy.until(id, is: .delivered)
             let client = try await proxy.client(sending: .own("GET", TicketAddress.path(of: id) + "/response") + .own("GET", "/"))
@@ -167,8 +157,7 @@ struct TicketAnswerTests {
 
     /// A response that is dropped while a client reads it is read to its end.
     @Test func responseDroppedWhileBeingReadIsReadToItsEnd() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 100 }) { proxy in
+        try await withTickets(configuration: { $0.body.inMemoryMax = 100 }) { proxy, tickets in
             let body = Self.text(6_000_000)
             let id = try await Self.delivered(body, proxy)
             let client = try await Self.reader(of: id, proxy)
@@ -182,8 +171,7 @@ struct TicketAnswerTests {
     }
 
     @Test func lostResponseFileIsNotServedAsAShortResponse() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
+        try await withTickets(configuration: { $0.body.inMemoryMax = 10 }) { proxy, tickets in
             let id = try await Self.delivered(Self.text(5000), proxy)
             tickets.lose("\(id).answer")
             let client = try await proxy.client(sending: .own("GET", TicketAddress.path(of: id) + "/response"))
@@ -197,11 +185,8 @@ struct TicketAnswerTests {
     /// The origin would send for as long as it is read. The first one announces a length that there can never be room for.
     @Test(arguments: ["Content-Length: 600000", "X-A: 1"])
     func attemptEndsOnceItsBodyCannotBeKept(field: String) async throws {
-        let tickets = TestStore(spoolTotal: 5000)
-        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
-            let id = try await proxy.accept()
-            let attempt = try await proxy.nextAttempt()
-            #expect(await attempt.mark())
+        try await withTickets(TestStore(spoolTotal: 5000), configuration: { $0.body.inMemoryMax = 10 }) { proxy, tickets in
+            let (id, attempt) = try await proxy.ticketUnderWay(isMarked: true)
             attempt.sendHead(200, [field])
             if field != "Content-Length: 600000" { attempt.sendBody(Self.text(60_000)) }
             try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
@@ -215,11 +200,8 @@ struct TicketAnswerTests {
     }
 
     @Test func brokenResponseOfAnUnrepeatableTicketIsKeptWithoutItsBody() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 2 }) { proxy in
-            let id = try await proxy.accept()
-            let attempt = try await proxy.nextAttempt()
-            #expect(await attempt.mark())
+        try await withTickets(configuration: { $0.body.inMemoryMax = 2 }) { proxy, tickets in
+            let (id, attempt) = try await proxy.ticketUnderWay(isMarked: true)
             _ = try await attempt.wholeBody()
             attempt.sendHead(201, ["Content-Length: 10"])
             attempt.sendBody("abcdef")
@@ -240,12 +222,9 @@ struct TicketAnswerTests {
     }
 
     @Test func responseOfACancelledTicketLeavesNoFile() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 2 }) { proxy in
+        try await withTickets(configuration: { $0.body.inMemoryMax = 2 }) { proxy, tickets in
             for round in 0..<20 {
-                let id = try await proxy.accept("/\(round)")
-                let attempt = try await proxy.nextAttempt()
-                #expect(await attempt.mark())
+                let (id, attempt) = try await proxy.ticketUnderWay("/\(round)", isMarked: true)
                 try await attempt.outliveCancel()
                 attempt.sendHead(200, ["Content-Length: 6"])
                 attempt.sendBody("abcdef")

@@ -140,8 +140,7 @@ struct TokensInHeldBodiesTests {
 
     /// The tokens have been replaced, in a new body, when the store reports that there is no such ticket.
     @Test func bodyOfARefusedRequestIsRemoved() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
+        try await withTickets { proxy, tickets in
             let response = try await proxy.answer(
                 to: .submission(
                     "/", body: "[\"~uuid~\"]", "Content-Type: application/json", "Prefer: respond-async, wait=0",

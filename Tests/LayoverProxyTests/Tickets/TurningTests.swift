@@ -37,8 +37,7 @@ struct TurningTests {
     }
 
     @Test func parkedRequestBecomesATicketWhenItsWaitEnds() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
+        try await withTickets { proxy, tickets in
             // An incomplete request becomes no ticket: it is parked before, also if its wait ends earlier than its attempt.
             let client = try await proxy.client(sending: .post("/", length: 3, body: "ab", Self.both))
             let entry = try await proxy.parkNext()
@@ -70,8 +69,7 @@ struct TurningTests {
     }
 
     @Test func parkedRequestGetsNoTicketBeforeItIsStored() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
+        try await withTickets { proxy, tickets in
             let (client, entry) = try await Self.clientBeingStored(proxy, tickets)
             // While it is being stored nothing is done with it.
             try await proxy.advance(by: .seconds(100))
@@ -84,8 +82,7 @@ struct TurningTests {
     }
 
     @Test func firstAttemptContinuesAfterItsClientGotATicket() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
+        try await withTickets { proxy, tickets in
             let client = try await proxy.client(sending: .submission("/", Self.both))
             let attempt = try await proxy.nextAttempt()
             #expect(try await attempt.wholeBody() == "abc")
@@ -103,8 +100,7 @@ struct TurningTests {
     }
 
     @Test func responseThatBeginsWhileTheTicketIsStoredIsDelivered() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
+        try await withTickets(configuration: { $0.body.inMemoryMax = 10 }) { proxy, tickets in
             // Before the wait begins: it may be over before anything else is.
             tickets.halt()
             let client = try await proxy.client(sending: .submission("/", body: String(repeating: "x", count: 500), Self.both))
@@ -181,8 +177,7 @@ struct TurningTests {
     // MARK: The store says no
 
     @Test func requestThatCannotBeStoredStaysHeld() async throws {
-        let tickets = TestStore(failing: 1...100_000)
-        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
+        try await withTickets(TestStore(failing: 1...100_000), configuration: { $0.body.inMemoryMax = 10 }) { proxy, tickets in
             let client = try await proxy.client(sending: .submission("/", body: String(repeating: "x", count: 500), Self.both))
             let entry = try await proxy.parkNext()
             try await eventually("a failure of the store") { await proxy.engine.status().totals.storeFailureCount > 0 }
@@ -199,8 +194,7 @@ struct TurningTests {
     }
 
     @Test func requestThatNeedsAFullSpoolStaysHeld() async throws {
-        let tickets = TestStore(spoolTotal: 1000)
-        try await withProxy(tickets: tickets, configuration: { $0.body.inMemoryMax = 10 }) { proxy in
+        try await withTickets(TestStore(spoolTotal: 1000), configuration: { $0.body.inMemoryMax = 10 }) { proxy, tickets in
             let client = try await proxy.client(
                 sending: .submission("/", body: String(repeating: "x", count: 3000), "Prefer: respond-async, wait=10000"))
             let first = try await proxy.nextAttempt()
@@ -221,8 +215,7 @@ struct TurningTests {
     // MARK: The end of the wait
 
     @Test func cancelWhileTheTicketIsStoredCancelsIt() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
+        try await withTickets { proxy, tickets in
             let (client, entry) = try await Self.clientBeingStored(proxy, tickets)
             async let cancelled = proxy.engine.command(.cancel, entry.id)
             let response = try await client.answer()
@@ -237,8 +230,7 @@ struct TurningTests {
     }
 
     @Test func drainingGivesATicketToAClientThatAcceptsOne() async throws {
-        let tickets = TestStore()
-        try await withProxy(tickets: tickets) { proxy in
+        try await withTickets { proxy, tickets in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=10000"))
             let entry = try await proxy.parkNext()
             let held = try await proxy.client(sending: .submission("/held"))

@@ -94,8 +94,7 @@ struct UnknownKeyTests {
             let same = try await proxy.answer(to: .submission("/", Self.async, Self.key))
             #expect(same.ticket == id)
             #expect(try await proxy.answer(to: .submission("/", body: "other", Self.async, Self.key)).status == 422)
-            try await proxy.nextAttempt().answerWell()
-            _ = try await proxy.until(id, is: .delivered)
+            try await proxy.answerNext(of: id)
             try await proxy.expectAttempts(1)
         }
     }

@@ -141,8 +141,7 @@ struct WhenAwayTests {
             await proxy.setMode(.offline)
             let id = try #require(try await client.answer("a ticket").ticket)
             await proxy.setMode(.auto)
-            try await proxy.nextAttempt("the ticket's").answerWell()
-            _ = try await proxy.until(id, is: .delivered)
+            try await proxy.answerNext("the ticket's", of: id)
         }
     }
 
