@@ -6,35 +6,9 @@ import Testing
 
 /// The body with its real spool file and threads.
 struct CapturedBodyTests {
-    private let folder: SpoolFolder
-    private let resumes = Watched(0)
+    private let bench: BodyBench
 
-    init() throws { folder = try SpoolFolder() }
-
-    private func body(
-        twice: Bool = true, spool: BodySpool? = nil, change: (inout CapturedBody.Limits) -> Void = { _ in }
-    ) -> CapturedBody {
-        CapturedBody(
-            length: nil, mayBeSentTwice: twice, limits: .small(change), spool: spool ?? folder.spool()
-        ) { [resumes] in resumes.update { $0 += 1 } }
-    }
-
-    private static func pattern(_ count: Int, from start: Int = 0) -> [UInt8] {
-        (start..<start + count).map { UInt8(truncatingIfNeeded: $0 &* 131 &+ $0 >> 9) }
-    }
-
-    /// Sends as a well-behaved client: waits when it is told to.
-    private func send(_ bytes: [UInt8], to body: CapturedBody, chunk: Int = 7000) async throws {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let before = resumes.value
-            let part = rest.prefix(chunk)
-            rest = rest.dropFirst(chunk)
-            if !body.append(ByteBuffer(bytes: part)) {
-                try await resumes.wait("room for the client") { $0 > before }
-            }
-        }
-    }
+    init() throws { bench = try BodyBench() }
 
     private func peeked(_ body: CapturedBody, atMost countMax: Int = 3000) async -> [UInt8]? {
         var bytes: [UInt8] = []
@@ -47,16 +21,16 @@ struct CapturedBodyTests {
     }
 
     @Test func peekingDoesNotAffectTheReader() async throws {
-        let body = body()
-        let bytes = Self.pattern(90_000)
+        let body = bench.body()
+        let bytes = BodyBench.pattern(90_000)
         #expect(await peeked(body) == [])
-        try await send(Array(bytes[..<500]), to: body)
+        try await bench.send(Array(bytes[..<500]), to: body)
         #expect(await peeked(body) == Array(bytes[..<500]))
         let taker = BodyTaker(body, stopsAfter: 300)
-        try await send(Array(bytes[500..<15_000]), to: body)
+        try await bench.send(Array(bytes[500..<15_000]), to: body)
         #expect(await peeked(body) == Array(bytes[..<15_000]), "from memory, and what is on its way to the file")
         taker.goOn()
-        try await send(Array(bytes[15_000...]), to: body)
+        try await bench.send(Array(bytes[15_000...]), to: body)
         body.finish()
         let taken = try await taker.whole()
         #expect(taken.end == .end)
@@ -66,18 +40,18 @@ struct CapturedBodyTests {
     }
 
     @Test func bodyThatIsNotKeptCannotBePeekedAt() async throws {
-        let body = body(twice: false)
-        _ = body.append(ByteBuffer(bytes: Self.pattern(500)))
-        #expect(await peeked(body) == Self.pattern(500))
+        let body = bench.body(twice: false)
+        _ = body.append(ByteBuffer(bytes: BodyBench.pattern(500)))
+        #expect(await peeked(body) == BodyBench.pattern(500))
         _ = BodyTaker(body, stopsAfter: 100)
         #expect(await body.peek(at: 0, upTo: 10) == nil)
     }
 
     @Test func aBodyLargerThanMemoryIsSentTwiceFromItsFile() async throws {
-        let spool = folder.spool()
-        let body = body(spool: spool)
-        let bytes = Self.pattern(200_000)
-        try await send(bytes, to: body)
+        let spool = bench.folder.spool()
+        let body = bench.body(spool: spool)
+        let bytes = BodyBench.pattern(200_000)
+        try await bench.send(bytes, to: body)
         body.finish(trailers: ["A": "b"])
         #expect(body.receivedByteCount == 200_000)
         for _ in 0..<2 {
@@ -88,14 +62,14 @@ struct CapturedBodyTests {
         }
         #expect(body.summary == .captured)
         #expect(spool.usedByteCount > 150_000)
-        #expect(folder.files.isEmpty, "spool files have no name")
+        #expect(bench.folder.files.isEmpty, "spool files have no name")
     }
 
     @Test func fastReaderAndTheNextReaderGetTheCompleteBody() async throws {
-        let body = body()
-        let bytes = Self.pattern(100_000)
+        let body = bench.body()
+        let bytes = BodyBench.pattern(100_000)
         let first = BodyTaker(body)
-        try await send(bytes, to: body)
+        try await bench.send(bytes, to: body)
         body.finish()
         #expect(try await first.whole().bytes == bytes)
         first.close()
@@ -103,53 +77,50 @@ struct CapturedBodyTests {
     }
 
     @Test func stoppedReaderPausesTheClientAndNothingIsLost() async throws {
-        let body = body(twice: false)
+        let body = bench.body(twice: false)
         let taker = BodyTaker(body, stopsAfter: 500)
         var sent = 0
-        while body.append(ByteBuffer(bytes: Self.pattern(5000, from: sent))) { sent += 5000 }
+        while body.append(ByteBuffer(bytes: BodyBench.pattern(5000, from: sent))) { sent += 5000 }
         sent += 5000
         #expect(sent <= 30_000)
-        #expect(resumes.value == 0)
+        #expect(bench.resumes.value == 0)
         taker.goOn()
-        try await resumes.wait("room for the client") { $0 > 0 }
+        try await bench.resumes.wait("room for the client") { $0 > 0 }
         body.finish()
-        #expect(try await taker.whole().bytes == Self.pattern(sent))
+        #expect(try await taker.whole().bytes == BodyBench.pattern(sent))
         #expect(body.summary == .lost)
     }
 
     @Test func missingFolderCountsAsAFullDisk() async throws {
-        let body = body(spool: folder.spool(below: "/missing/deeper"))
-        #expect(body.append(ByteBuffer(bytes: Self.pattern(900))))
-        #expect(!body.append(ByteBuffer(bytes: Self.pattern(30_000, from: 900))))
+        let body = bench.body(spool: bench.folder.spool(below: "/missing/deeper"))
+        #expect(body.append(ByteBuffer(bytes: BodyBench.pattern(900))))
+        #expect(!body.append(ByteBuffer(bytes: BodyBench.pattern(30_000, from: 900))))
         let taker = BodyTaker(body)
-        try await resumes.wait("the reader to make room") { $0 > 0 }
+        try await bench.resumes.wait("the reader to make room") { $0 > 0 }
         body.finish()
-        #expect(try await taker.whole().bytes == Self.pattern(30_900))
+        #expect(try await taker.whole().bytes == BodyBench.pattern(30_900))
         #expect(body.summary == .lost)
     }
 
     @Test func spoolTotalLimitsAllBodiesTogetherAndIsReleased() async throws {
-        let spool = folder.spool(byteCountMax: 50_000)
+        let spool = bench.folder.spool(byteCountMax: 50_000)
         do {
-            let first = body(spool: spool)
-            try await send(Self.pattern(45_000), to: first)
-            first.finish()
+            let first = try await bench.whole(45_000, spool)
             #expect(try await BodyTaker(first).whole().end == .end)
-            let second = body(spool: spool)
-            #expect(!second.append(ByteBuffer(bytes: Self.pattern(25_000))))
+            let second = bench.body(spool: spool)
+            #expect(!second.append(ByteBuffer(bytes: BodyBench.pattern(25_000))))
             #expect(second.summary == .arriving, "nobody reads: nothing is lost")
             let taker = BodyTaker(second)
             try await taker.taken.wait("what was received") { $0.bytes.count == 25_000 }
             second.finish()
-            #expect(try await taker.whole().bytes == Self.pattern(25_000))
+            #expect(try await taker.whole().bytes == BodyBench.pattern(25_000))
         }
         #expect(spool.usedByteCount <= 50_000)
     }
 
     @Test func spaceOfABodyIsReleasedWithTheBody() async throws {
-        let spool = folder.spool()
-        var body: CapturedBody? = body(spool: spool)
-        if let body { try await send(Self.pattern(80_000), to: body); body.finish() }
+        let spool = bench.folder.spool()
+        var body: CapturedBody? = try await bench.whole(80_000, spool)
         if let body { #expect(try await BodyTaker(body).whole().bytes.count == 80_000) }
         #expect(spool.usedByteCount > 0)
         weak let gone = body
@@ -162,9 +133,9 @@ struct CapturedBodyTests {
     }
 
     @Test func aClientThatBreaksOffEndsTheReader() async throws {
-        let body = body()
+        let body = bench.body()
         let taker = BodyTaker(body)
-        _ = body.append(ByteBuffer(bytes: Self.pattern(10)))
+        _ = body.append(ByteBuffer(bytes: BodyBench.pattern(10)))
         body.breakOff()
         #expect(try await taker.whole().end == .brokenOff)
         #expect(body.summary == .brokenOff)
@@ -173,7 +144,7 @@ struct CapturedBodyTests {
     }
 
     @Test func manyTinyChunksAreJoined() async throws {
-        let body = body { $0.inMemoryMax = 0; $0.byteCountMax = 0 }
+        let body = bench.body { $0.inMemoryMax = 0; $0.byteCountMax = 0 }
         for index in 0..<3000 {
             var large = ByteBuffer(repeating: 0, count: 4096)
             large.setInteger(UInt8(truncatingIfNeeded: index), at: 0)

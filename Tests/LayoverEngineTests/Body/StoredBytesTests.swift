@@ -7,28 +7,13 @@ import Testing
 
 /// What `limits.spoolTotal` counts besides files.
 struct StoredBytesTests {
-    private let folder: SpoolFolder
-    private let results = Watched<[StoredBody?]>([])
-    private static let name = "0123456789abcdef0123456789abcdef.request"
+    private let bench: BodyBench
 
-    init() throws { folder = try SpoolFolder() }
-
-    private func persist(_ body: CapturedBody, isForced: Bool = false) async throws -> StoredBody? {
-        body.persist(as: Self.name, isForced: isForced) { [results] stored in results.update { $0.append(stored) } }
-        return try await results.take("the end of persisting") { $0.isEmpty ? nil : .some($0.removeFirst()) }
-    }
-
-    private func body(_ count: Int, _ spool: BodySpool) -> CapturedBody {
-        let body = CapturedBody(
-            length: nil, mayBeSentTwice: true, limits: .small(), spool: spool, clientResumed: {}, stuck: {})
-        _ = body.append(ByteBuffer(repeating: 120, count: count))
-        body.finish()
-        return body
-    }
+    init() throws { bench = try BodyBench() }
 
     @Test func bodyInARowCountsUntilTheStoreRemovesIt() async throws {
-        let spool = folder.spool()
-        do { #expect(try await persist(body(500, spool))?.byteCount == 500) }
+        let spool = bench.folder.spool()
+        #expect(try await bench.persisted(bench.whole(500, spool))?.byteCount == 500)
         #expect(spool.usedByteCount == 500, "the store has it, so it counts without us")
         spool.removedStored(500)
         #expect(spool.usedByteCount == 0)
@@ -36,18 +21,18 @@ struct StoredBytesTests {
 
     /// Its tokens are replaced in memory, so it never sees a file, however long it is.
     @Test func longBodyInARowIsRefusedWhenTheSpoolIsFull() async throws {
-        let spool = folder.spool(byteCountMax: 50_000)
+        let spool = bench.folder.spool(byteCountMax: 50_000)
         let bytes = ByteBuffer(repeating: 120, count: 30_000)
         let first = CapturedBody(.inline(bytes), limits: .small(), spool: spool)
-        #expect(try await persist(first) == .inline(bytes))
+        #expect(try await bench.persisted(first) == .inline(bytes))
         let second = CapturedBody(.inline(bytes), limits: .small(), spool: spool)
-        #expect(try await persist(second) == nil)
+        #expect(try await bench.persisted(second) == nil)
         #expect(second.storingFailure == .limit(50_000))
         #expect(spool.usedByteCount == 30_000)
     }
 
     @Test func refusedBodyTakesNoRoomFromOneThatFits() async {
-        let spool = folder.spool(byteCountMax: 100)
+        let spool = bench.folder.spool(byteCountMax: 100)
         let failures = await withTaskGroup(of: Int.self) { group in
             group.addTask { (0..<200_000).count { _ in spool.reserve(101) } }
             group.addTask {
@@ -64,21 +49,21 @@ struct StoredBytesTests {
     }
 
     @Test func repeatedPersistCountsOnceAndDisownedBodiesNotAtAll() async throws {
-        let spool = folder.spool()
-        let body = body(500, spool)
-        _ = try await persist(body)
-        #expect(try await persist(body)?.byteCount == 500)
+        let spool = bench.folder.spool()
+        let body = try await bench.whole(500, spool)
+        _ = try await bench.persisted(body)
+        #expect(try await bench.persisted(body)?.byteCount == 500)
         #expect(spool.usedByteCount == 500)
         body.disown()
         #expect(spool.usedByteCount == 0, "at once: it may be given to the store again")
-        #expect(try await persist(body)?.byteCount == 500)
+        #expect(try await bench.persisted(body)?.byteCount == 500)
         #expect(spool.usedByteCount == 500)
     }
 
     @Test func smallResponseIsKeptAndCountedWhenTheSpoolIsFull() async throws {
-        let spool = folder.spool(byteCountMax: 100)
-        #expect(try await persist(body(500, spool), isForced: true)?.byteCount == 500)
+        let spool = bench.folder.spool(byteCountMax: 100)
+        #expect(try await bench.persisted(bench.whole(500, spool), isForced: true)?.byteCount == 500)
         #expect(spool.usedByteCount == 500)
-        #expect(try await persist(body(1, spool)) == nil)
+        #expect(try await bench.persisted(bench.whole(1, spool)) == nil)
     }
 }
