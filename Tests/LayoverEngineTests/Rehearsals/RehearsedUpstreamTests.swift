@@ -18,16 +18,18 @@ struct RehearsedUpstreamTests {
         let worker: any UpstreamWorker
         private var rehearsals = Rehearsals()
 
-        init() throws {
+        /// - Parameter fault: That of a rehearsal of `a.example`. Default (nil): none.
+        init(_ fault: RehearsalFault? = nil, bytes: Int? = nil, status: Int? = nil, for length: Duration = .seconds(60)) throws {
             worker = try RehearsedUpstream(upstream, board: board, clock: clock).makeWorker(for: loop, batchEnded: {})
+            if let fault { try rehearse(fault, bytes: bytes, status: status, for: length) }
         }
 
         @discardableResult
         func rehearse(
-            _ fault: RehearsalFault, host: String = "a.example", bytes: Int? = nil, status: Int? = nil, for length: Duration = .seconds(60)
+            _ fault: RehearsalFault, bytes: Int? = nil, status: Int? = nil, for length: Duration = .seconds(60)
         ) throws -> Int {
             let order = try RehearsalOrder(
-                host: #require(RehearsedHost(host)), fault: fault, byteCount: bytes, status: status, length: length)
+                host: #require(RehearsedHost("a.example")), fault: fault, byteCount: bytes, status: status, length: length)
             let rehearsal = try rehearsals.begin(order, now: clock.now())
             board.show(rehearsals.current)
             return rehearsal.number
@@ -94,8 +96,7 @@ struct RehearsedUpstreamTests {
     // MARK: Nothing is sent
 
     @Test func refusedConnectionFailsOnceTheCallIsOver() throws {
-        let stage = try Stage()
-        try stage.rehearse(.refuse)
+        let stage = try Stage(.refuse)
         let (_, seen) = stage.start("POST")
         #expect(seen.words.isEmpty, "nobody expects events within a call")
         stage.loop.run()
@@ -115,8 +116,7 @@ struct RehearsedUpstreamTests {
 
     @Test(arguments: [("GET", 503, true), ("HEAD", 503, false), ("GET", 204, false), ("GET", 304, false), ("POST", 205, false)])
     func responseIsMadeWithoutTheHost(method: String, status: Int, hasBody: Bool) throws {
-        let stage = try Stage()
-        try stage.rehearse(.status, status: status)
+        let stage = try Stage(.status, status: status)
         let (attempt, seen) = stage.start(method)
         stage.loop.run()
         #expect(seen.words.first == "head \(status)" && seen.words.last == "end")
@@ -127,16 +127,14 @@ struct RehearsedUpstreamTests {
 
     /// The prober does so: it wants the head and nothing else.
     @Test func madeResponseIsCancelledInItsMiddle() throws {
-        let stage = try Stage()
-        try stage.rehearse(.portal)
+        let stage = try Stage(.portal)
         let (_, seen) = stage.start(cancelsAtHead: true)
         stage.loop.run()
         #expect(seen.words == ["head 302", "failed proxy_internal_error neverSent"])
     }
 
     @Test func hungAttemptFailsWhenItsTimeIsOver() throws {
-        let stage = try Stage()
-        try stage.rehearse(.hang)
+        let stage = try Stage(.hang)
         let (attempt, seen) = stage.start("POST")
         stage.pass(.milliseconds(9900))
         #expect(seen.words.isEmpty && attempt.progress.phase == .connecting)
@@ -162,8 +160,7 @@ struct RehearsedUpstreamTests {
 
     @Test(arguments: [true, false])
     func hungAttemptIsCancelled(onlyIfConnecting: Bool) throws {
-        let stage = try Stage()
-        try stage.rehearse(.hang)
+        let stage = try Stage(.hang)
         let (attempt, seen) = stage.start()
         if onlyIfConnecting { stage.worker.cancelIfConnecting(attempt) } else { stage.worker.cancel(attempt) }
         stage.loop.run()
@@ -173,8 +170,7 @@ struct RehearsedUpstreamTests {
     }
 
     @Test func playedAttemptsEndWithTheirWorker() throws {
-        let stage = try Stage()
-        try stage.rehearse(.hang)
+        let stage = try Stage(.hang)
         let (_, seen) = stage.start()
         stage.worker.shutDown()
         stage.loop.run()
@@ -184,8 +180,7 @@ struct RehearsedUpstreamTests {
 
     @Test(arguments: [RehearsalFault.cut, .status, .slow])
     func tunnelsAreLeftAlone(fault: RehearsalFault) throws {
-        let stage = try Stage()
-        try stage.rehearse(fault)
+        let stage = try Stage(fault)
         _ = stage.start("CONNECT", purpose: .dial)
         #expect(stage.realAttempts.count == 1)
     }
@@ -211,8 +206,7 @@ struct RehearsedUpstreamTests {
         (headCount + 10, ["head 200", "body 4", "body 6", "end"]), (1000, ["head 200", "body 4", "body 6", "end"]),
     ])
     func responseIsCutOffAfterItsBytes(count: Int, words: [String]) throws {
-        let stage = try Stage()
-        try stage.rehearse(.cut, bytes: count)
+        let stage = try Stage(.cut, bytes: count)
         let (attempt, seen) = stage.start("POST")
         respond(try #require(stage.realAttempts.first))
         stage.loop.run()
@@ -223,8 +217,7 @@ struct RehearsedUpstreamTests {
     }
 
     @Test func failureOfTheHostComesThrough() throws {
-        let stage = try Stage()
-        try stage.rehearse(.cut)
+        let stage = try Stage(.cut)
         let (_, seen) = stage.start()
         try #require(stage.realAttempts.first).fail(.dnsError, phase: .resolving)
         stage.loop.run()
@@ -232,8 +225,7 @@ struct RehearsedUpstreamTests {
     }
 
     @Test func responseIsWholeOnceTheRehearsalIsOver() throws {
-        let stage = try Stage()
-        try stage.rehearse(.cut, bytes: Self.headCount, for: .seconds(1))
+        let stage = try Stage(.cut, bytes: Self.headCount, for: .seconds(1))
         let (_, seen) = stage.start()
         let real = try #require(stage.realAttempts.first)
         real.sendHead(200, ["Content-Length: 4"])
@@ -248,8 +240,7 @@ struct RehearsedUpstreamTests {
     // MARK: Responses that trickle
 
     @Test func responseTrickles() throws {
-        let stage = try Stage()
-        try stage.rehearse(.slow, bytes: 10)
+        let stage = try Stage(.slow, bytes: 10)
         let (attempt, seen) = stage.start()
         respond(try #require(stage.realAttempts.first))
         stage.loop.run()
@@ -278,8 +269,7 @@ struct RehearsedUpstreamTests {
 
     @Test(arguments: [true, false])
     func tricklingResponseIsCancelled(realIsOver: Bool) throws {
-        let stage = try Stage()
-        try stage.rehearse(.slow, bytes: Self.headCount)
+        let stage = try Stage(.slow, bytes: Self.headCount)
         let (attempt, seen) = stage.start()
         let real = try #require(stage.realAttempts.first)
         if realIsOver { respond(real) } else { real.sendHead(200, ["Content-Length: 4"]) }
@@ -295,8 +285,7 @@ struct RehearsedUpstreamTests {
     }
 
     @Test func resumingReachesTheRealWorkerWhileItIsAtIt() throws {
-        let stage = try Stage()
-        try stage.rehearse(.slow, bytes: 1)
+        let stage = try Stage(.slow, bytes: 1)
         let (attempt, _) = stage.start()
         let real = try #require(stage.realAttempts.first)
         real.sendHead(200, ["Content-Length: 4"])
