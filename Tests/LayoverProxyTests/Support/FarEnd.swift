@@ -16,9 +16,7 @@ final class FarEnd {
         let listener = socket(AF_INET, kind, 0)
         defer { Glibc.close(listener) }
         let dialled = socket(AF_INET, kind, 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var address = LoopbackAddress.make(port: 0)
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let accepted = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name -> CInt in

@@ -29,31 +29,25 @@ final class RawClient: Sendable {
     static func connect(
         port: Int, readsByItself: Bool = true, receiveBuffer: CInt? = nil, tls: (@Sendable (any EventLoop) -> TLSChannelHandler)? = nil
     ) async throws -> RawClient {
-        var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .channelOption(.allowRemoteHalfClosure, value: true)
-            .channelOption(.autoRead, value: readsByItself)
-        if let receiveBuffer {
-            bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: Int(receiveBuffer))
+        try await make(readsByItself, tls) { bootstrap in
+            if let receiveBuffer { _ = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: Int(receiveBuffer)) }
+            return bootstrap.connect(host: "127.0.0.1", port: port)
         }
-        let received = Watched(Received())
-        let channel =
-            try await bootstrap
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    if let tls { try channel.pipeline.syncOperations.addHandler(tls(channel.eventLoop)) }
-                    try channel.pipeline.syncOperations.addHandler(Receiving(into: received))
-                }
-            }
-            .connect(host: "127.0.0.1", port: port).get()
-        return RawClient(channel: channel, received: received)
     }
 
     /// Takes over a connected descriptor.
     static func adopt(
         _ descriptor: CInt, readsByItself: Bool = true, tls: (@Sendable (any EventLoop) -> TLSChannelHandler)? = nil
     ) async throws -> RawClient {
+        try await make(readsByItself, tls) { $0.withConnectedSocket(descriptor) }
+    }
+
+    private static func make(
+        _ readsByItself: Bool, _ tls: (@Sendable (any EventLoop) -> TLSChannelHandler)?,
+        _ connect: (ClientBootstrap) -> EventLoopFuture<any Channel>
+    ) async throws -> RawClient {
         let received = Watched(Received())
-        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.allowRemoteHalfClosure, value: true)
             .channelOption(.autoRead, value: readsByItself)
             .channelInitializer { channel in
@@ -62,8 +56,7 @@ final class RawClient: Sendable {
                     try channel.pipeline.syncOperations.addHandler(Receiving(into: received))
                 }
             }
-            .withConnectedSocket(descriptor).get()
-        return RawClient(channel: channel, received: received)
+        return RawClient(channel: try await connect(bootstrap).get(), received: received)
     }
 
     // MARK: Sending

@@ -10,7 +10,7 @@ import Testing
 @testable import LayoverProxy
 
 /// A proxy on a real port, with a scripted upstream behind it and a clock that stands still.
-final class TestProxy: Sendable {
+struct TestProxy: Sendable {
     let upstream: ScriptedUpstream
     let engine: Engine
     let clock: ManualClock
@@ -20,20 +20,6 @@ final class TestProxy: Sendable {
     let limit: ConnectionLimit
     /// The store of the proxy; nil for a proxy without tickets.
     let tickets: TestStore?
-
-    init(
-        upstream: ScriptedUpstream, engine: Engine, clock: ManualClock, server: ProxyServer, spool: BodySpool,
-        port: Int, limit: ConnectionLimit, tickets: TestStore?
-    ) {
-        self.upstream = upstream
-        self.engine = engine
-        self.clock = clock
-        self.server = server
-        self.spool = spool
-        self.port = port
-        self.limit = limit
-        self.tickets = tickets
-    }
 
     var loop: ProxyLoop { server.loops[0] }
 
