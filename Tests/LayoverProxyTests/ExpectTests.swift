@@ -7,9 +7,7 @@ struct ExpectTests {
     private static let request = String.post("/", length: 3, "Expect: 100-continue")
 
     @Test func theUpstreams100IsPassedOn() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: Self.request)
-            let attempt = try await proxy.nextAttempt()
+        try await withAttempt(of: Self.request) { proxy, client, attempt in
             #expect(attempt.request.expectsContinue)
             try await proxy.settle()
             #expect(client.received.value.totalCount == 0, "the upstream decides")
@@ -23,9 +21,7 @@ struct ExpectTests {
     }
 
     @Test func expectWithoutABodyAndIts100ArePassedOn() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: .get("/", "X: 1", "Expect: 100-continue"))
-            let attempt = try await proxy.nextAttempt()
+        try await withAttempt(of: .get("/", "X: 1", "Expect: 100-continue")) { _, client, attempt async throws in
             #expect(!attempt.request.expectsContinue, "there is no body that could wait")
             #expect(attempt.fields == ["X: 1", "Expect: 100-continue", "Via: 1.1 layover-0a1b2c3d"])
             attempt.deliver([attempt.head(100, [])])
@@ -36,9 +32,7 @@ struct ExpectTests {
     }
 
     @Test func proxySendsOne100WhenTheUpstreamReadsTheBody() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: Self.request)
-            let attempt = try await proxy.nextAttempt()
+        try await withAttempt(of: Self.request) { _, client, attempt in
             attempt.deliver([.bodyWanted, .bodyWanted, attempt.head(100, [])])
             #expect(try await client.answer().status == 100)
             try await client.send("abc")
@@ -49,9 +43,7 @@ struct ExpectTests {
     }
 
     @Test func finalResponseReplacesThe100() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: Self.request)
-            let attempt = try await proxy.nextAttempt()
+        try await withAttempt(of: Self.request) { _, client, attempt in
             attempt.deliver([.bodyUnwanted])
             attempt.respond(417, ["Content-Length: 2"], body: "no")
             let response = try await client.answer()
@@ -69,8 +61,7 @@ struct ExpectTests {
             let entry = try await proxy.entry()
             try await client.send("abc")
             try await proxy.settle()
-            _ = await proxy.engine.command(.retry, entry.id)
-            let attempt = try await proxy.nextAttempt()
+            let attempt = try await proxy.retry(entry.id)
             attempt.deliver([.bodyWanted])
             #expect(try await attempt.wholeBody() == "abc")
             attempt.respond(201, ["Content-Length: 0"])
@@ -79,9 +70,7 @@ struct ExpectTests {
     }
 
     @Test func clientThatDoesNotExpectItGetsNo100() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: Self.request + "abc")
-            let attempt = try await proxy.nextAttempt()
+        try await withAttempt(of: Self.request + "abc") { proxy, client, attempt in
             try await proxy.settle()
             attempt.deliver([.bodyWanted, attempt.head(100, [])])
             attempt.respond(200, ["Content-Length: 0"])
@@ -89,22 +78,10 @@ struct ExpectTests {
         }
     }
 
-    @Test func expectOfAnHTTP10ClientIsIgnored() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(
-                sending: "POST http://o.test/ HTTP/1.0\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\nabc")
-            let attempt = try await proxy.nextAttempt()
-            #expect(!attempt.request.expectsContinue)
-            attempt.respond(200, ["Content-Length: 0"])
-            #expect(try await client.answer().status == 200)
-        }
-    }
-
     @Test(arguments: ["200-ok", "100-continue, other", "100-continue;q=1"])
     func otherExpectationsAreA417(value: String) async throws {
-        try await withProxy { proxy in
-            let response = try await proxy.answer(to: .post("/", length: 3, "Expect: \(value)"))
-            #expect(response.status == 417)
+        try await withProxy { proxy async throws in
+            #expect(try await proxy.answer(to: .post("/", length: 3, "Expect: \(value)")).status == 417)
             #expect(proxy.upstream.startedCount == 0)
         }
     }

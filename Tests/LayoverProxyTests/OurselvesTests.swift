@@ -32,10 +32,18 @@ struct OurselvesTests {
                 #expect(head.status == 200)
                 #expect(Int(head["Content-Length"] ?? "0") ?? 0 > 0)
             }
-            #expect(try await proxy.answer(to: "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n").status == 405)
-            #expect(try await proxy.answer(to: "GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n").status == 404)
-            #expect(try await proxy.answer(to: "GET /.layover/tickets/1 HTTP/1.1\r\nHost: localhost\r\n\r\n").status == 404)
             #expect(try await proxy.answer(to: "GET / HTTP/1.0\r\n\r\n").status == 200)
+        }
+    }
+
+    @Test(arguments: [
+        ("POST", "/", 405), ("GET", "/x", 404), ("GET", "/.layover/tickets/1", 404), ("GET", "/.layover/route/none/x", 404),
+        ("GET", "/.layover/route/", 404), ("DELETE", "/.layover/route/api/x", 405),
+    ])
+    func pathsAndMethodsThatTheProxyDoesNotHaveAreRefused(method: String, path: String, status: Int) async throws {
+        try await withProxy(script: Self.answers, configuration: Self.routes) { proxy async throws in
+            #expect(try await proxy.answer(to: .own(method, path, ["Content-Length: 0"])).status == status)
+            #expect(proxy.upstream.startedCount == 0)
         }
     }
 
@@ -48,11 +56,10 @@ struct OurselvesTests {
         ("localhost", "Origin: http://localhost\r\nSec-Fetch-Site: cross-site", 403),
     ])
     func requestFromAForeignWebPageIsRefused(host: String, field: String, status: Int) async throws {
-        try await withProxy(script: Self.answers, configuration: Self.routes) { proxy in
+        try await withProxy(script: Self.answers, configuration: Self.routes) { proxy async throws in
             let fields = field.isEmpty ? "" : field + "\r\n"
             for path in ["/", "/.layover/route/api/x"] {
-                let response = try await proxy.answer(to: "GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\(fields)\r\n")
-                #expect(response.status == status)
+                #expect(try await proxy.answer(to: "GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\(fields)\r\n").status == status)
             }
             #expect(proxy.upstream.startedCount == (status == 200 ? 1 : 0))
         }
@@ -75,23 +82,13 @@ struct OurselvesTests {
         }
     }
 
-    @Test func unknownRouteIs404() async throws {
-        try await withProxy(script: Self.answers, configuration: Self.routes) { (proxy: TestProxy) async throws in
-            #expect(try await proxy.answer(to: "GET /.layover/route/none/x HTTP/1.1\r\nHost: localhost\r\n\r\n").status == 404)
-            #expect(try await proxy.answer(to: "GET /.layover/route/ HTTP/1.1\r\nHost: localhost\r\n\r\n").status == 404)
-            #expect(try await proxy.answer(to: "DELETE /.layover/route/api/x HTTP/1.1\r\nHost: localhost\r\n\r\n").status == 405)
-            #expect(proxy.upstream.startedCount == 0)
-        }
-    }
-
     @Test func routeIsReachedByItsHostField() async throws {
         try await withProxy(script: Self.answers, configuration: Self.routes) { proxy in
             #expect(try await proxy.answer(to: "GET /x?y HTTP/1.1\r\nHost: Dev.test:8080\r\n\r\n").status == 200)
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.request.host == "up.test:81")
             #expect(attempt.request.target == "/x?y")
-            let foreign = try await proxy.answer(to: "GET /x HTTP/1.1\r\nHost: dev.test\r\nOrigin: http://evil.test\r\n\r\n")
-            #expect(foreign.status == 403)
+            #expect(try await proxy.answer(to: "GET /x HTTP/1.1\r\nHost: dev.test\r\nOrigin: http://evil.test\r\n\r\n").status == 403)
         }
     }
 
@@ -100,8 +97,7 @@ struct OurselvesTests {
             let response = try await proxy.answer(to: "OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n")
             #expect(response.status == 200)
             #expect(response["Allow"]?.contains("CONNECT") == true)
-            let last = try await proxy.answer(to: "OPTIONS http://o.test/ HTTP/1.1\r\nHost: o\r\nMax-Forwards: 0\r\n\r\n")
-            #expect(last.status == 200)
+            #expect(try await proxy.answer(to: "OPTIONS http://o.test/ HTTP/1.1\r\nHost: o\r\nMax-Forwards: 0\r\n\r\n").status == 200)
             #expect(proxy.upstream.startedCount == 0)
         }
     }
@@ -109,12 +105,12 @@ struct OurselvesTests {
     @Test func traceEchoesNoSecrets() async throws {
         try await withProxy { proxy in
             let response = try await proxy.answer(
-                to: "TRACE http://o.test/p HTTP/1.1\r\nHost: o\r\nMax-Forwards: 0\r\nAuthorization: s1\r\nCookie: s2\r\n"
+                to: "TRACE http://me:hush@o.test/p HTTP/1.1\r\nHost: o\r\nMax-Forwards: 0\r\nAuthorization: s1\r\nCookie: s2\r\n"
                     + "Proxy-Authorization: s3\r\nX-Kept: yes\r\n\r\n")
             #expect(response["Content-Type"] == "message/http")
             #expect(response.body.hasPrefix("TRACE http://o.test/p HTTP/1.1\r\n"))
             #expect(response.body.contains("X-Kept: yes"))
-            for secret in ["s1", "s2", "s3"] { #expect(!response.body.contains(secret)) }
+            for secret in ["s1", "s2", "s3", "hush"] { #expect(!response.body.contains(secret)) }
             #expect(proxy.upstream.startedCount == 0)
         }
     }
@@ -124,9 +120,7 @@ struct OurselvesTests {
     @Test func requestWithTheProxysOwnViaIsALoop() async throws {
         try await withProxy(script: Self.answers) { proxy in
             for via in ["1.1 layover-0a1b2c3d", "1.0 a, 1.1 layover-0a1b2c3d (us), 1.1 b", "HTTP/1.1 layover-0a1b2c3d"] {
-                let response = try await proxy.answer(to: .get("/", "Via: \(via)"))
-                #expect(response.status == 502)
-                #expect(response.member("kind") == "proxy_loop_detected")
+                let response = try await proxy.answer(to: .get("/", "Via: \(via)")).expectProblem(502, "proxy_loop_detected")
                 #expect(response["Proxy-Status"]?.contains("error=proxy_loop_detected") == true)
             }
             #expect(proxy.upstream.startedCount == 0)
@@ -138,10 +132,8 @@ struct OurselvesTests {
 
     @Test func tunnelWithTheProxysOwnViaIsALoop() async throws {
         try await withProxy { proxy in
-            let response = try await proxy.answer(
-                to: "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test:443\r\nVia: 1.1 layover-0a1b2c3d, 1.1 b\r\n\r\n")
-            #expect(response.status == 502)
-            #expect(response.member("kind") == "proxy_loop_detected")
+            let request = "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test:443\r\nVia: 1.1 layover-0a1b2c3d, 1.1 b\r\n\r\n"
+            let response = try await proxy.answer(to: request).expectProblem(502, "proxy_loop_detected")
             #expect(response["Proxy-Status"]?.contains("error=proxy_loop_detected") == true)
             #expect(proxy.upstream.startedCount == 0)
         }
@@ -156,8 +148,7 @@ struct OurselvesTests {
             let get = try await proxy.answer(to: "GET http://\(host):\(proxy.port)/ HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(get.status == 502)
             #expect(get.member("kind") == "proxy_loop_detected")
-            let connect = try await proxy.answer(to: "CONNECT \(host):\(proxy.port) HTTP/1.1\r\nHost: x\r\n\r\n")
-            #expect(connect.status == 502)
+            #expect(try await proxy.answer(to: "CONNECT \(host):\(proxy.port) HTTP/1.1\r\nHost: x\r\n\r\n").status == 502)
             #expect(proxy.upstream.startedCount == 0)
             #expect(await proxy.engine.liveEntries().isEmpty)
         }
@@ -166,11 +157,8 @@ struct OurselvesTests {
     @Test(arguments: ["169.254.169.254", "0xa9fea9fe", "[fe80::1]", "[fd00:ec2::254]", "[::ffff:169.254.169.254]"])
     func metadataAddressesAreRefusedUnlessARouteAllowsThem(host: String) async throws {
         try await withProxy(script: Self.answers) { proxy in
-            let response = try await proxy.answer(to: "GET http://\(host)/ HTTP/1.1\r\nHost: x\r\n\r\n")
-            #expect(response.status == 403)
-            #expect(response.member("kind") == "destination_ip_prohibited")
-            let connect = try await proxy.answer(to: "CONNECT \(host):443 HTTP/1.1\r\nHost: x\r\n\r\n")
-            #expect(connect.status == 403)
+            try await proxy.answer(to: "GET http://\(host)/ HTTP/1.1\r\nHost: x\r\n\r\n").expectProblem(403, "destination_ip_prohibited")
+            #expect(try await proxy.answer(to: "CONNECT \(host):443 HTTP/1.1\r\nHost: x\r\n\r\n").status == 403)
             #expect(proxy.upstream.startedCount == 0)
         }
         try await withProxy(

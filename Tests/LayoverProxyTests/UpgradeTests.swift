@@ -18,31 +18,20 @@ struct UpgradeTests {
     private static let agreed =
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: s3pP\r\n\r\n"
 
-    /// Dials, and gives both ends and the head that came to the origin.
-    private static func dial(
-        _ proxy: TestProxy, _ request: String = Self.request()
-    ) async throws -> (near: RawClient, far: RawClient, head: [String]) {
-        let near = try await proxy.client(sending: request)
-        let attempt = try await proxy.nextAttempt()
-        #expect(attempt.request.purpose == .upgrade)
-        let end = try FarEnd()
-        let far = try await end.client()
-        attempt.deliver([.dialled(end.dialled())])
-        return (near, far, try await head(far))
-    }
-
-    private static func head(_ far: RawClient) async throws -> [String] {
-        try await far.received.take("the head of the request") { received in
-            let text = Answer.text(received.bytes[...])
-            guard let end = text.firstRange(of: "\r\n\r\n") else { return nil }
-            received.bytes.removeFirst(text[..<end.upperBound].unicodeScalars.count)
-            return text[..<end.lowerBound].split(separator: "\r\n").map(String.init)
+    /// - Parameter test: Is given both ends, and the lines of the head that came to the origin.
+    private static func withDialled(
+        _ request: String = Self.request(), configuration: (inout ProxyConfiguration) -> Void = { _ in },
+        _ test: (TestProxy, RawClient, RawClient, [String]) async throws -> Void
+    ) async throws {
+        try await withAttempt(of: request, configuration: configuration) { proxy, near, attempt in
+            #expect(attempt.request.purpose == .upgrade)
+            let far = try await attempt.dial()
+            try await test(proxy, near, far, far.head().split(separator: "\r\n").map(String.init))
         }
     }
 
     @Test func aWebSocketIsRelayed() async throws {
-        try await withProxy { proxy in
-            let (near, far, head) = try await Self.dial(proxy)
+        try await Self.withDialled { proxy, near, far, head in
             #expect(
                 head == [
                     "GET /chat?x HTTP/1.1", "Host: o.test", "Upgrade: WebSocket", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "X-Empty:",
@@ -61,56 +50,27 @@ struct UpgradeTests {
         }
     }
 
-    @Test func aWebSocketThroughARouteHasItsFields() async throws {
+    /// By its base URL, and in origin form by its host.
+    @Test(arguments: [
+        ("/.layover/route/api/ws", "localhost", "GET /base/ws HTTP/1.1", ["Host: up.test:81", "Authorization: Bearer t"]),
+        ("/ws", "dev.test", "GET /ws HTTP/1.1", ["Host: dev.test"]),
+    ])
+    func aWebSocketThroughARouteIsRelayed(target: String, host: String, line: String, fields: [String]) async throws {
         func routes(_ configuration: inout ProxyConfiguration) {
             var api = Route(name: "api", policy: .standard)
             api.upstream = .init(origin: Origin(scheme: .http, host: "up.test", port: 81), basePath: "/base")
             api.setFields = [.init(name: "Authorization", value: "Bearer t")]
-            configuration.routes = RouteTable(routes: [api])
-        }
-        try await withProxy(configuration: routes) { proxy in
-            let (near, far, head) = try await Self.dial(proxy, Self.request("/.layover/route/api/ws", host: "localhost"))
-            #expect(head.first == "GET /base/ws HTTP/1.1" && head.contains("Host: up.test:81") && head.contains("Authorization: Bearer t"))
-            try await far.send(Self.agreed)
-            #expect(try await near.answer().status == 101)
-            near.close()
-            #expect(try await far.ending().rest == "")
-        }
-    }
-
-    /// In origin form, by the host of a route.
-    @Test func aWebSocketToTheHostOfARouteIsRelayed() async throws {
-        func routes(_ configuration: inout ProxyConfiguration) {
             var dev = Route(name: "dev", policy: .standard)
             dev.host = .exact("dev.test")
-            configuration.routes = RouteTable(routes: [dev])
+            configuration.routes = RouteTable(routes: [api, dev])
         }
-        try await withProxy(configuration: routes) { proxy in
-            let (near, far, head) = try await Self.dial(proxy, Self.request("/ws", host: "dev.test"))
-            #expect(head.first == "GET /ws HTTP/1.1" && head.contains("Host: dev.test"))
+        try await Self.withDialled(Self.request(target, host: host), configuration: routes) { proxy, near, far, head in
+            #expect(head.first == line && Set(fields).isSubset(of: head), "\(head)")
             try await far.send(Self.agreed + "hi")
             #expect(try await near.answer().status == 101)
             #expect(try await near.text(2) == "hi")
-        }
-    }
-
-    @Test func upgradeWaitsWhileItsOriginIsUnreachable() async throws {
-        try await withProxy { proxy in
-            let near = try await proxy.client(sending: Self.request())
-            let entry = try await proxy.parkNext()
-            #expect(entry.url == "http://o.test/chat?x" && entry.method == "GET")
-            _ = await proxy.engine.command(.retry, entry.id)
-            let end = try FarEnd()
-            let far = try await end.client()
-            try await proxy.nextAttempt("the retry").deliver([.dialled(end.dialled())])
-            _ = try await Self.head(far)
-            try await far.send(Self.agreed)
-            let response = try await near.answer()
-            #expect(response.status == 101)
-            #expect(response["Proxy-Status"]?.contains("attempts=2") == true)
-            _ = try await proxy.entry(.delivered)
             near.close()
-            _ = try await far.ending()
+            #expect(try await far.ending().rest == "")
         }
     }
 
@@ -120,30 +80,29 @@ struct UpgradeTests {
         ("Content-Length: 0\r\n\r\n", ""),
     ])
     func responseOfAnOriginThatRefusesTheUpgradeIsDelivered(rest: String, body: String) async throws {
-        try await withProxy(script: { if $0.request.purpose == .transfer { $0.respond(200, ["Content-Length: 0"]) } }) { proxy in
-            let (near, far, _) = try await Self.dial(proxy)
+        try await Self.withDialled { proxy, near, far, _ in
             try await far.send("HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\nHTTP/1.1 403 No\r\nConnection: keep-alive\r\n" + rest)
             #expect(try await near.answer().status == 103)
             let response = try await near.answer()
             #expect(response.status == 403 && response.body == body)
             #expect(try await far.ending().rest == "")
             try await near.send(.get("/next"))
+            try await proxy.nextAttempt().respond(200, ["Content-Length: 0"])
             #expect(try await near.answer().status == 200)
             #expect(proxy.loop.metrics.openTunnelCount.current == 0)
         }
     }
 
     private static func retrying(_ configuration: inout ProxyConfiguration) {
-        var policy = Policy.standard
-        policy.retryOn = [.connectivity, .status(503)]
-        policy.delay = DelaySchedule(.constant(.seconds(1)))
-        configuration.routes = RouteTable(policies: ["default": policy])
+        configuration.routes = .standard {
+            $0.retryOn = [.connectivity, .status(503)]
+            $0.delay = DelaySchedule(.constant(.seconds(1)))
+        }
     }
 
     /// A busy server of WebSockets is asked again as one of plain requests, and others stay away from it meanwhile.
     @Test func statusInRetryOnOfAnUpgradeIsRequestedAgain() async throws {
-        try await withProxy(configuration: Self.retrying) { proxy in
-            let (near, far, _) = try await Self.dial(proxy)
+        try await Self.withDialled(configuration: Self.retrying) { proxy, near, far, _ in
             try await far.send("HTTP/1.1 503 Busy\r\nRetry-After: 5\r\nContent-Length: 4\r\n\r\naway")
             let entry = try await proxy.entry()
             #expect(entry.lastFailure?.evidence == .answered && entry.waitingFor == .pause)
@@ -151,17 +110,15 @@ struct UpgradeTests {
             let other = try await proxy.client(sending: .get("/"))
             try await eventually("two entries") { await proxy.engine.liveEntries().count >= 2 }
             #expect(proxy.upstream.startedCount == 1, "the pause counts for plain requests, too")
-            try await proxy.advance(by: .seconds(5))
-            let again = try await proxy.nextAttempt("the canary behind the pause")
+            let again = try await proxy.nextAttempt(after: .seconds(5), "the canary behind the pause")
             #expect(again.request.purpose == .upgrade)
-            let end = try FarEnd()
-            let second = try await end.client()
-            again.deliver([.dialled(end.dialled())])
-            _ = try await Self.head(second)
+            let second = try await again.dial()
+            _ = try await second.head()
             try await second.send(Self.agreed + "hi")
             let response = try await near.answer()
             #expect(response.status == 101 && response["Proxy-Status"] == #"layover; details="attempts=2 waited=5.0s""#)
             #expect(try await near.text(2) == "hi")
+            _ = try await proxy.entry(.delivered)
             try await proxy.nextAttempt("the request that waited").respond(200, ["Content-Length: 2"], body: "ok")
             #expect(try await other.answer().body == "ok")
         }
@@ -169,14 +126,8 @@ struct UpgradeTests {
 
     /// The client would be gone when the origin wants to be asked again. All of the withheld response is passed on.
     @Test func responseToAnUpgradeThatMayNotBeRetriedIsPassedOn() async throws {
-        func configuration(_ configuration: inout ProxyConfiguration) {
-            var policy = Policy.standard
-            policy.retryOn = [.connectivity, .status(503)]
-            policy.holdMax = .seconds(1)
-            configuration.routes = RouteTable(policies: ["default": policy])
-        }
-        try await withProxy(configuration: configuration) { proxy in
-            let (near, far, _) = try await Self.dial(proxy)
+        let routes = RouteTable.standard { ($0.retryOn, $0.holdMax) = ([.connectivity, .status(503)], .seconds(1)) }
+        try await Self.withDialled(configuration: { $0.routes = routes }) { proxy, near, far, _ in
             let body = String(repeating: "busy", count: 50_000)
             try await far.send("HTTP/1.1 503 Busy\r\nRetry-After: 5\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
             let response = try await near.answer()
@@ -185,8 +136,7 @@ struct UpgradeTests {
     }
 
     @Test func closeDelimitedResponseToAnUpgradeIsDelivered() async throws {
-        try await withProxy { proxy in
-            let (near, far, _) = try await Self.dial(proxy)
+        try await Self.withDialled { proxy, near, far, _ in
             try await far.send("HTTP/1.0 200 OK\r\n\r\nall of it")
             far.close()
             #expect(try await near.answer().body == "all of it")
@@ -195,16 +145,10 @@ struct UpgradeTests {
 
     @Test(arguments: ["", "HTTP/1.1 101 Switching", "nonsense\r\n\r\n", "HTTP/1.1 101 X\r\nContent-Length: 5\r\n\r\n"])
     func invalidResponseToAnUpgradeIsAFailure(text: String) async throws {
-        func pass(_ configuration: inout ProxyConfiguration) {
-            configuration.routes = RouteTable.standard { $0.mode = .pass }
-        }
-        try await withProxy(configuration: pass) { proxy in
-            let (near, far, _) = try await Self.dial(proxy)
+        try await Self.withDialled(configuration: { $0.routes = .standard { $0.mode = .pass } }) { proxy, near, far, _ in
             if !text.isEmpty { try await far.send(text) }
             far.close()
-            let response = try await near.answer()
-            #expect(response.status == 502)
-            #expect(response.member("evidence") == "maybeApplied")
+            try await near.answer().expectProblem(502, evidence: .maybeApplied)
         }
     }
 
@@ -215,12 +159,9 @@ struct UpgradeTests {
         "HTTP/1.0 101 X\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n",
     ])
     func switchToAnotherProtocolIsAFailure(head: String) async throws {
-        try await withProxy { proxy in
-            let (near, far, _) = try await Self.dial(proxy)
+        try await Self.withDialled { proxy, near, far, _ in
             try await far.send(head + "\r\n")
-            let response = try await near.answer()
-            #expect(response.status == 502)
-            #expect(response.member("kind") == "http_upgrade_failed" && response.member("evidence") == "maybeApplied")
+            try await near.answer().expectProblem(502, "http_upgrade_failed", evidence: .maybeApplied)
             #expect(try await far.ending().rest == "")
             #expect(await proxy.engine.liveEntries().isEmpty, "no second attempt")
         }
@@ -238,8 +179,7 @@ struct UpgradeTests {
             if text == "silent" { configuration.attempt.firstByte = .milliseconds(300) }
             configuration.framing.headByteCountMax = 2_000
         }
-        try await withProxy(configuration: configuration) { proxy in
-            let (near, far, _) = try await Self.dial(proxy)
+        try await Self.withDialled(configuration: configuration) { proxy, near, far, _ in
             if text != "silent" {
                 if !text.isEmpty { try await far.send(text) }
                 far.close()
@@ -251,9 +191,7 @@ struct UpgradeTests {
     }
 
     @Test func stalledResponseToAnUpgradeIsCutOffAfterTheIdleTimeout() async throws {
-        func idle(_ configuration: inout ProxyConfiguration) { configuration.attempt.idle = .milliseconds(300) }
-        try await withProxy(configuration: idle) { proxy in
-            let (near, far, _) = try await Self.dial(proxy)
+        try await Self.withDialled(configuration: { $0.attempt.idle = .milliseconds(300) }) { proxy, near, far, _ in
             try await far.send("HTTP/1.1 403 No\r\nContent-Length: 5\r\n\r\nno")
             #expect(try await near.ending().rest.hasSuffix("\r\n\r\nno"))
             #expect(try await far.ending().rest == "")
@@ -262,14 +200,10 @@ struct UpgradeTests {
 
     /// The evidence of a cancelled entry is in its timeline.
     @Test func cancelledUpgradeRecordsItsEvidence() async throws {
-        try await withProxy { proxy in
-            let near = try await proxy.client(sending: Self.request())
-            let entry = try await proxy.parkNext()
-            _ = await proxy.engine.command(.retry, entry.id)
-            let end = try FarEnd()
-            let far = try await end.client()
-            try await proxy.nextAttempt("the retry").deliver([.dialled(end.dialled())])
-            _ = try await Self.head(far)
+        try await withParked(Self.request()) { proxy, near, entry in
+            #expect(entry.url == "http://o.test/chat?x" && entry.method == "GET")
+            let far = try await proxy.retry(entry.id, "the retry").dial()
+            _ = try await far.head()
             _ = await proxy.engine.command(.cancel, entry.id)
             #expect(try await near.answer().status == 502, "it was sent")
             #expect(try await far.ending().rest == "")
@@ -282,25 +216,10 @@ struct UpgradeTests {
     }
 
     @Test func upstreamConnectionIsClosedWhenTheUpgradeClientLeaves() async throws {
-        try await withProxy { proxy in
-            let (near, far, _) = try await Self.dial(proxy)
+        try await Self.withDialled { proxy, near, far, _ in
             try await near.reset()
             #expect(try await far.ending().rest == "")
             #expect(await proxy.engine.liveEntries().isEmpty)
-        }
-    }
-
-    @Test(arguments: [
-        ("http://o.test/", "Upgrade: h2c"), ("http://o.test/", "Upgrade: websocket, h2c"), ("https://o.test/", "Upgrade: h2c"),
-    ])
-    func otherUpgradesAreNotForwarded(target: String, field: String) async throws {
-        try await withProxy(script: { $0.respond(200, ["Content-Length: 0"]) }) { proxy in
-            let client = try await proxy.client(
-                sending: "GET \(target) HTTP/1.1\r\nHost: o.test\r\nConnection: Upgrade\r\n\(field)\r\n\r\n")
-            #expect(try await client.answer().status == 200)
-            let attempt = try await proxy.nextAttempt()
-            #expect(attempt.request.purpose == .transfer)
-            #expect(!attempt.fields.contains { $0.lowercased().hasPrefix("upgrade") || $0.lowercased().hasPrefix("connection") })
         }
     }
 }

@@ -104,11 +104,69 @@ struct RequestPlannerTests {
     }
 
     private static func tunnel(to authority: String, _ configuration: ProxyConfiguration) throws -> ForwardPlan {
-        let text = "CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n\r\n"
+        try forward("CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n\r\n", configuration.routes)
+    }
+
+    private static func forward(_ text: String, _ routes: RouteTable) throws -> ForwardPlan {
+        var configuration = ProxyConfiguration()
+        configuration.routes = routes
         guard case .forward(let plan) = try plan(text, isLoopback: true, configuration: configuration) else {
-            throw WaitedTooLong(what: "a tunnel")
+            throw WaitedTooLong(what: "a request that is forwarded")
         }
         return plan
+    }
+
+    private static func lines(_ name: String, _ plan: ForwardPlan) -> [String] {
+        plan.request.fields.map { String(buffer: $0.line) }.filter { $0.lowercased().hasPrefix(name + ": ") }
+    }
+
+    @Test func requestCanNameAConfiguredPolicy() throws {
+        let routes = RouteTable(policies: ["never": Policy(name: "never")])
+        #expect(try Self.forward(.get("/", "Layover-Policy: never"), routes).policy.name == "never")
+    }
+
+    @Test(arguments: [
+        ("http://o.test/", "Upgrade: h2c"), ("http://o.test/", "Upgrade: websocket, h2c"), ("https://o.test/", "Upgrade: h2c"),
+    ])
+    func otherUpgradesAreNotForwarded(target: String, field: String) throws {
+        let plan = try Self.forward("GET \(target) HTTP/1.1\r\nHost: o.test\r\nConnection: Upgrade\r\n\(field)\r\n\r\n", RouteTable())
+        #expect(plan.request.purpose == .transfer)
+        #expect(Self.lines("upgrade", plan) + Self.lines("connection", plan) == [])
+    }
+
+    /// No request is sent to a server that it did not name, unless the route says whose.
+    @Test(arguments: [
+        ("http://o.test/a", "o.test", "o.test", "/a", "mine"),
+        ("/.layover/route/shop/a", "localhost", "shop.test", "/api/a", "Bearer shop"),
+        ("http://hosted.test/a", "hosted.test", "shop.test", "/api/a", "Bearer shop"),
+    ])
+    func routeWithOnlyABaseURLMatchesNoOtherRequest(url: String, hostField: String, host: String, target: String, token: String) throws {
+        var route = Route(name: "shop", policy: .standard)
+        route.upstream = .init(origin: Origin(scheme: .http, host: "shop.test", port: nil), basePath: "/api")
+        route.setFields = [.init(name: "Authorization", value: "Bearer shop")]
+        var hosted = route
+        (hosted.name, hosted.host) = ("hosted", .exact("hosted.test"))
+        let plan = try Self.forward(
+            "GET \(url) HTTP/1.1\r\nHost: \(hostField)\r\nAuthorization: mine\r\n\r\n", RouteTable(routes: [route, hosted]))
+        #expect(plan.request.origin.host == host && plan.request.target == target)
+        #expect(Self.lines("authorization", plan) == ["Authorization: \(token)"])
+    }
+
+    /// An unusable key is passed on as it came. The key of a route stands in for an empty one. Regression: the empty key made the POST
+    /// repeatable, and it was sent twice.
+    @Test(arguments: [
+        (nil, ["Idempotency-Key:"], ["Idempotency-Key: "], false), (nil, [#"Idempotency-Key: """#], [#"Idempotency-Key: """#], false),
+        (nil, ["Idempotency-Key: a", "Idempotency-Key: b"], ["Idempotency-Key: a", "Idempotency-Key: b"], false),
+        ("route", ["Idempotency-Key:"], ["Idempotency-Key: route"], true), ("route", ["X-Other: 1"], ["Idempotency-Key: route"], true),
+        ("route", ["Idempotency-Key: mine"], ["Idempotency-Key: mine"], true),
+    ] as [(String?, [String], [String], Bool)])
+    func onlyAUsableKeyMakesAPOSTRepeatable(keyOfTheRoute: String?, fields: [String], keys: [String], mayBeSentTwice: Bool) throws {
+        var route = Route(name: "r", policy: .standard)
+        route.addFields = keyOfTheRoute.map { [Route.Field(name: "Idempotency-Key", value: $0)] } ?? []
+        let text = "POST http://o.test/ HTTP/1.1\r\nHost: o.test\r\nContent-Length: 0\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n"
+        let plan = try Self.forward(text, keyOfTheRoute == nil ? RouteTable() : RouteTable(routes: [route]))
+        #expect(plan.request.mayBeSentTwice == mayBeSentTwice)
+        #expect(Self.lines("idempotency-key", plan) == keys)
     }
 
     @Test func cachedAddressIsUsedOnlyForAnEqualAuthority() throws {
