@@ -7,17 +7,9 @@ import Testing
 struct BodyPauseTests {
     /// Before, `timeouts.clientIdle` ended it with a 408.
     @Test func bodyMayPauseForLongerThanClientIdle() async throws {
-        try await withProxy(
-            ticks: false,
-            configuration: {
-                $0.clientIdleTimeout = .seconds(60)
-                $0.requestBodyTimeout = .seconds(600)
-            }
-        ) { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 6, body: "abc"))
-            let attempt = try await proxy.nextAttempt()
-            attempt.readBody()
-            try await attempt.seen.wait("the first bytes") { $0.sent.count == 3 }
+        try await withHalfSent(
+            ticks: false, configuration: { ($0.clientIdleTimeout, $0.requestBodyTimeout) = (.seconds(60), .seconds(600)) }
+        ) { proxy, client, attempt in
             try await proxy.tick(in: .seconds(300))
             try await client.send("def")
             try await attempt.seen.wait("the whole body") { $0.sendingEnd == .end }
@@ -31,11 +23,7 @@ struct BodyPauseTests {
 
     /// Before, a chunked request was cut while its response was flowing.
     @Test func bodyMayPauseWhileItsResponseFlows() async throws {
-        try await withProxy(ticks: false, configuration: { $0.requestBodyTimeout = .seconds(600) }) { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 6, body: "abc"))
-            let attempt = try await proxy.nextAttempt()
-            attempt.readBody()
-            try await attempt.seen.wait("the first bytes") { $0.sent.count == 3 }
+        try await withHalfSent(ticks: false, configuration: { $0.requestBodyTimeout = .seconds(600) }) { proxy, client, attempt in
             attempt.sendHead(200, ["Content-Length: 6"])
             for _ in 0..<6 {
                 try await proxy.moveTime(by: .seconds(500))
@@ -49,16 +37,15 @@ struct BodyPauseTests {
         }
     }
 
-    @Test func bodyThatPausesWithoutAResponseIsA408() async throws {
-        try await withProxy(ticks: false, configuration: { $0.requestBodyTimeout = .seconds(600) }) { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 6, body: "abc"))
-            let attempt = try await proxy.nextAttempt()
-            attempt.readBody()
-            try await attempt.seen.wait("the first bytes") { $0.sent.count == 3 }
+    @Test func bodyThatPausesWithoutAResponseIsA408AndIsNeverFinishedUpstream() async throws {
+        try await withHalfSent(ticks: false, configuration: { $0.requestBodyTimeout = .seconds(600) }) { proxy, client, attempt in
             try await proxy.tick(in: .seconds(610))
             let response = try await client.answer()
             #expect(response.status == 408)
             #expect(response.member("detail")?.contains("timeouts.requestBody") == true)
+            #expect(try await client.ending().0 == .closed)
+            try await attempt.seen.wait("the end of the attempt") { $0.isOver }
+            #expect(attempt.seen.value.sendingEnd != .end)
         }
     }
 }

@@ -9,10 +9,8 @@ import Testing
 /// One client's connection: order, keep-alive, half-close, time.
 struct ConnectionTests {
     @Test func pipelinedRequestsAreAnsweredInOrderOneAtATime() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(
-                sending: .get("/1") + .post("/2", length: 3, body: "abc") + "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" + .get("/4"))
-            let first = try await proxy.nextAttempt()
+        let request: String = .get("/1") + .post("/2", length: 3, body: "abc") + "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" + .get("/4")
+        try await withAttempt(of: request) { proxy, client, first in
             #expect(first.request.target == "/1")
             try await proxy.settle()
             #expect(proxy.upstream.startedCount == 1, "the second waits for the answer to the first")
@@ -20,8 +18,7 @@ struct ConnectionTests {
             let second = try await proxy.nextAttempt()
             #expect(try await second.wholeBody() == "abc")
             second.respond(200, [], body: "2")
-            let fourth = try await proxy.nextAttempt()
-            fourth.respond(200, ["Content-Length: 1"], body: "4")
+            try await proxy.nextAttempt().respond(200, ["Content-Length: 1"], body: "4")
             #expect(try await client.answer().body == "1")
             #expect(try await client.answer().body == "2")
             #expect(try await client.answer().body.contains("Layover"))
@@ -52,43 +49,13 @@ struct ConnectionTests {
     func requestsAfterConnectionCloseAreNotRead(field: String) async throws {
         try await withProxy(script: { $0.respond(200, ["Content-Length: 2"], body: "ok") }) { proxy in
             let client = try await proxy.client(sending: .get("/1", field) + .get("/2"))
-            let response = try await client.answer()
-            #expect(response["Connection"] == "close")
-            let ending = try await client.ending()
-            #expect(ending.rest == "")
+            #expect(try await client.answer()["Connection"] == "close")
+            #expect(try await client.ending().rest == "")
             #expect(proxy.upstream.startedCount == 1)
         }
     }
 
-    @Test func earlyResponseReachesAClientThatIsStillSending() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.connect()
-            client.sendWithoutWaiting(Array(String.post("/", length: 50_000_000).utf8))
-            let attempt = try await proxy.nextAttempt()
-            attempt.readBody(atMost: 1000)
-            for _ in 0..<500 { client.sendWithoutWaiting([UInt8](repeating: 120, count: 100_000)) }
-            try await attempt.seen.wait("a part of the body") { $0.sent.count == 1000 }
-            attempt.deliver([.bodyUnwanted])
-            attempt.respond(413, ["Content-Length: 3"], body: "big")
-            let response = try await client.answer()
-            #expect(response.status == 413 && response.body == "big")
-            #expect(response["Connection"] == "close")
-        }
-    }
-
     // MARK: Half-close
-
-    @Test func halfClosedClientGetsTheResponseOfItsFirstAttempt() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: .get("/"))
-            try await client.closeOutput()
-            let attempt = try await proxy.nextAttempt()
-            try await proxy.waitForClosedInput()
-            attempt.respond(200, ["Content-Length: 2"], body: "ok")
-            #expect(try await client.answer().body == "ok")
-            #expect(try await client.ending().0 == .closed)
-        }
-    }
 
     @Test func pipelinedRequestsBeforeAHalfCloseAreAllAnswered() async throws {
         try await withProxy(script: { $0.respond(200, ["Content-Length: 2"], body: "ok") }) { proxy in
@@ -99,43 +66,29 @@ struct ConnectionTests {
         }
     }
 
-    /// The kernel takes only a part of a large response at once; closing must wait for the rest.
-    @Test(arguments: ["HTTP/1.1", "HTTP/1.0"], [false, true])
-    func largeResponseReachesASlowReaderCompletely(version: String, halfCloses: Bool) async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.connect(readsByItself: false, receiveBuffer: 65_536)
-            try await client.send("GET http://o.test/ \(version)\r\nHost: o.test\r\nConnection: close\r\n\r\n")
-            if halfCloses { try await client.closeOutput() }
-            let attempt = try await proxy.nextAttempt()
-            try await proxy.settle()
-            let part = String(repeating: "x", count: 1 << 20)
-            attempt.sendHead(200, ["Transfer-Encoding: chunked"])
-            for _ in 0..<8 { attempt.sendBody(part) }
-            attempt.finish()
-            try await proxy.settle()
-            try await proxy.tick(in: .seconds(6))
-            try await client.startReading()
-            let response = try await client.answer(after: 8 << 20)
-            #expect(response.body.utf8.count == 8 << 20)
-        }
-    }
+    enum HalfClose: Sendable { case never, first, afterTheResponse }
 
-    @Test(arguments: ["Connection: keep-alive", "Connection: close"])
-    func halfCloseAfterALargeResponseDoesNotTruncateIt(field: String) async throws {
+    /// The kernel takes only a part of a large response at once; closing must wait for the rest.
+    @Test(arguments: [
+        ("HTTP/1.1", "close", HalfClose.never), ("HTTP/1.0", "close", .never), ("HTTP/1.1", "close", .first), ("HTTP/1.0", "close", .first),
+        ("HTTP/1.1", "keep-alive", .afterTheResponse), ("HTTP/1.1", "close", .afterTheResponse),
+    ])
+    func largeResponseReachesASlowReaderCompletely(version: String, connection: String, halfClose: HalfClose) async throws {
         try await withProxy { proxy in
             let client = try await proxy.connect(readsByItself: false, receiveBuffer: 65_536)
-            try await client.send(.get("/", field))
+            try await client.send("GET http://o.test/ \(version)\r\nHost: o.test\r\nConnection: \(connection)\r\n\r\n")
+            if halfClose == .first { try await client.closeOutput() }
             let attempt = try await proxy.nextAttempt()
-            let part = String(repeating: "x", count: 1 << 20)
-            attempt.sendHead(200, ["Content-Length: \(8 << 20)"])
-            for _ in 0..<8 { attempt.sendBody(part) }
+            try await proxy.settle()
+            attempt.sendHead(200, halfClose == .afterTheResponse ? ["Content-Length: \(8 << 20)"] : ["Transfer-Encoding: chunked"])
+            for _ in 0..<8 { attempt.sendBody(String(repeating: "x", count: 1 << 20)) }
             attempt.finish()
             try await proxy.settle()
-            try await client.closeOutput()
+            if halfClose == .afterTheResponse { try await client.closeOutput() } else { try await proxy.tick(in: .seconds(6)) }
             try await proxy.settle()
             try await client.startReading()
             #expect(try await client.answer(after: 8 << 20).body.utf8.count == 8 << 20)
-            #expect(try await client.ending().0 == .closed)
+            if halfClose == .afterTheResponse { #expect(try await client.ending().0 == .closed) }
         }
     }
 
@@ -194,9 +147,7 @@ struct ConnectionTests {
     }
 
     @Test func aSlowUpstreamSlowsTheClientDown() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 50_000_000))
-            let attempt = try await proxy.nextAttempt()
+        try await withAttempt(of: .post("/", length: 50_000_000)) { proxy, client, attempt in
             attempt.readBody(atMost: 10)
             for _ in 0..<50 { client.sendWithoutWaiting([UInt8](repeating: 120, count: 1_000_000)) }
             try await attempt.seen.wait("a part of the body") { $0.sent.count == 10 }
@@ -221,8 +172,7 @@ struct ConnectionTests {
             try await client.send("X: y\r\n")
             try await proxy.settle()
             try await proxy.tick(in: .seconds(3700))
-            let response = try await client.answer()
-            #expect(response.status == 408)
+            #expect(try await client.answer().status == 408)
             #expect(try await client.ending().0 == .closed)
         }
     }
@@ -254,24 +204,8 @@ struct ConnectionTests {
         }
     }
 
-    @Test func aBodyThatStallsIsA408AndIsNeverFinishedUpstream() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 10, body: "abc"))
-            let attempt = try await proxy.nextAttempt()
-            attempt.readBody()
-            try await attempt.seen.wait("the first bytes") { $0.sent.count == 3 }
-            try await proxy.tick(in: .seconds(7300))
-            #expect(try await client.answer().status == 408)
-            #expect(try await client.ending().0 == .closed)
-            try await attempt.seen.wait("the end of the attempt") { $0.isOver }
-            #expect(attempt.seen.value.sendingEnd != .end)
-        }
-    }
-
     @Test func longAttemptDoesNotTimeOutTheClient() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 3, body: "abc"))
-            let attempt = try await proxy.nextAttempt()
+        try await withAttempt(of: .post("/", length: 3, body: "abc")) { proxy, client, attempt in
             try await proxy.tick(in: .hours(5))
             attempt.respond(200, ["Content-Length: 2"], body: "ok")
             #expect(try await client.answer().body == "ok")
@@ -294,8 +228,7 @@ struct ConnectionTests {
             first.close()
             second.close()
             try await Self.waitForNoConnection(proxy)
-            let again = try await proxy.client(sending: .get("/"))
-            #expect(try await again.answer().body == "ok")
+            #expect(try await proxy.answer(to: .get("/")).body == "ok")
         }
     }
 
@@ -341,8 +274,7 @@ struct LeakTests {
                 body = first.request.body
                 first.fail()
                 let entry = try await proxy.entry()
-                _ = await proxy.engine.command(.retry, entry.id)
-                let second = try await proxy.nextAttempt()
+                let second = try await proxy.retry(entry.id)
                 #expect(try await second.wholeBody() == "abc")
                 second.respond(200, ["Content-Length: 0"])
                 _ = try await client.answer()

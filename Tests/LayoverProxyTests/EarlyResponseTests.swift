@@ -15,25 +15,25 @@ struct EarlyResponseTests {
     }
 
     /// A client that has the response and has sent half of its request.
-    private static func clientWithAResponse(
-        _ proxy: TestProxy, field: String
-    ) async throws -> (client: RawClient, attempt: ScriptedAttempt, answer: Answer) {
-        let client = try await proxy.client(sending: .post("/", length: 6, body: "abc"))
-        let attempt = try await proxy.nextAttempt()
-        respondEarly(attempt, [field])
-        let response = try await client.answer()
-        #expect(response.body == "ok")
-        return (client, attempt, response)
+    private static func withResponse(
+        _ field: String, _ test: (TestProxy, RawClient, ScriptedAttempt, Answer) async throws -> Void
+    ) async throws {
+        try await withAttempt(of: .post("/", length: 6, body: "abc")) { proxy, client, attempt in
+            respondEarly(attempt, [field])
+            let response = try await client.answer()
+            #expect(response.body == "ok")
+            try await test(proxy, client, attempt, response)
+        }
     }
 
     /// A client that has its response and has sent all of its request, of which the attempt has taken two bytes.
-    private static func answeredClient(_ proxy: TestProxy, status: Int = 200) async throws -> (RawClient, ScriptedAttempt) {
-        let client = try await proxy.client(sending: .post("/", length: 6, body: "abcdef"))
-        let attempt = try await proxy.nextAttempt()
-        attempt.readBody(atMost: 2)
-        attempt.deliver([attempt.head(status, ["Content-Length: 2"]), .body(ByteBuffer(string: "ok")), .complete(trailers: nil)])
-        #expect(try await client.answer().body == "ok")
-        return (client, attempt)
+    private static func withAnswered(status: Int = 200, _ test: (TestProxy, RawClient, ScriptedAttempt) async throws -> Void) async throws {
+        try await withAttempt(of: .post("/", length: 6, body: "abcdef")) { proxy, client, attempt in
+            attempt.readBody(atMost: 2)
+            attempt.deliver([attempt.head(status, ["Content-Length: 2"]), .body(ByteBuffer(string: "ok")), .complete(trailers: nil)])
+            #expect(try await client.answer().body == "ok")
+            try await test(proxy, client, attempt)
+        }
     }
 
     /// The client leaves, and the proxy notices it.
@@ -61,8 +61,7 @@ struct EarlyResponseTests {
     /// Before, the response said `Connection: close`, and the rest of the request was thrown away.
     @Test(arguments: ["Content-Length: 2", "Transfer-Encoding: chunked"])
     func requestGoesToItsEndAndTheConnectionIsKept(field: String) async throws {
-        try await withProxy { proxy in
-            let (client, attempt, response) = try await Self.clientWithAResponse(proxy, field: field)
+        try await Self.withResponse(field) { proxy, client, attempt, response in
             #expect(response["Connection"] == nil)
             try await client.send("def" + String.get("/2"))
             try await attempt.seen.wait("the whole body") { $0.sendingEnd == .end }
@@ -77,9 +76,7 @@ struct EarlyResponseTests {
 
     /// Where the close is the end of the response, it is not told before the request was sent.
     @Test func clientOfHTTP10GetsTheEndOnceItsRequestIsSent() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: "POST http://o.test/ HTTP/1.0\r\nContent-Length: 6\r\n\r\nabc")
-            let attempt = try await proxy.nextAttempt()
+        try await withAttempt(of: "POST http://o.test/ HTTP/1.0\r\nContent-Length: 6\r\n\r\nabc") { _, client, attempt in
             Self.respondEarly(attempt, ["Transfer-Encoding: chunked"])
             try await client.received.wait("the response") { $0.bytes.suffix(2).elementsEqual("ok".utf8) }
             try await client.send("def")
@@ -93,8 +90,7 @@ struct EarlyResponseTests {
 
     @Test(arguments: ["Content-Length: 2", "Transfer-Encoding: chunked"])
     func successIsBrokenOffIfTheRequestIsCut(field: String) async throws {
-        try await withProxy { proxy in
-            let (client, attempt, _) = try await Self.clientWithAResponse(proxy, field: field)
+        try await Self.withResponse(field) { _, client, attempt, _ async throws in
             attempt.fail(.connectionTerminated, phase: .sending, evidence: .answered)
             #expect(try await client.ending().0 == .reset)
         }
@@ -102,8 +98,7 @@ struct EarlyResponseTests {
 
     /// The client has its response and Layover has its request, which has still a part of its way to go.
     @Test(arguments: [false, true]) func clientThatLeavesWithItsResponseDoesNotCutItsRequest(byReset: Bool) async throws {
-        try await withProxy { proxy in
-            let (client, attempt) = try await Self.answeredClient(proxy)
+        try await Self.withAnswered { proxy, client, attempt in
             try await Self.leave(client, byReset: byReset, proxy)
             #expect(!attempt.seen.value.isCancelled)
             try await Self.takeRest(attempt)
@@ -112,45 +107,23 @@ struct EarlyResponseTests {
         }
     }
 
-    /// An attempt without its client is in the list of entries, and a person can end it.
-    @Test(arguments: [nil, EntryCommand.abort, .cancel])
-    func restOfARequestWithoutAClientIsAnEntry(command: EntryCommand?) async throws {
-        try await withProxy { proxy in
-            let (client, attempt) = try await Self.answeredClient(proxy, status: 201)
+    /// An attempt without its client is in the list of entries, and a person or its time can end it.
+    @Test func restOfARequestWithoutAClientIsAnEntry() async throws {
+        try await Self.withAnswered(status: 201) { proxy, client, attempt in
             try await client.reset()
             let entry = try await proxy.entry(.attempting)
             #expect(entry.isUnattended && entry.actions == [.cancel, .abort] && !entry.client.isConnected)
+            #expect(entry.expiresAt - entry.parkedAt == .seconds(300))
             #expect(await proxy.engine.status().unattendedCount == 1)
-            guard let command else {
-                attempt.readBody()
-                try await attempt.seen.wait("the whole body") { $0.sendingEnd == .end }
-                attempt.finish()
-                let ended = try await proxy.entry(.delivered)
-                #expect(ended.attempts.records.map(\.status) == [201])
-                return
-            }
-            #expect(await proxy.engine.command(command, entry.id).0 == .done)
-            try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
-            _ = try await proxy.entry(.cancelled)
-        }
-    }
-
-    @Test func restOfARequestWithoutAClientEndsAfterItsTime() async throws {
-        try await withProxy { proxy in
-            let (client, attempt) = try await Self.answeredClient(proxy)
-            try await client.reset()
-            _ = try await proxy.entry(.attempting)
-            try await proxy.advance(by: .seconds(301))
-            try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
-            _ = try await proxy.entry(.cancelled)
+            try await Self.takeRest(attempt)
+            attempt.finish()
+            #expect(try await proxy.entry(.delivered).attempts.records.map(\.status) == [201])
         }
     }
 
     /// The last piece of the response waits for the request. A client that has read enough of it does not cut its request either.
     @Test(arguments: [false, true]) func clientThatLeavesBeforeTheWithheldEndDoesNotCutItsRequest(byReset: Bool) async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 6, body: "abcdef"))
-            let attempt = try await proxy.nextAttempt()
+        try await withAttempt(of: .post("/", length: 6, body: "abcdef")) { proxy, client, attempt in
             attempt.readBody(atMost: 2)
             attempt.deliver([attempt.head(200, ["Content-Length: 2"]), .endWithheld])
             try await client.received.wait("the head") { $0.totalCount > 0 }
@@ -165,8 +138,7 @@ struct EarlyResponseTests {
     /// The client has got the success, and only the proxy has the rest of the request.
     @Test(arguments: [false, true])
     func stopOfTheProxyWaitsForTheRequestOfAClientThatLeftWithItsResponse(leavesDuringTheStop: Bool) async throws {
-        try await withProxy { proxy in
-            let (client, attempt) = try await Self.answeredClient(proxy)
+        try await Self.withAnswered { proxy, client, attempt in
             if !leavesDuringTheStop {
                 try await client.reset()
                 try await ConnectionTests.waitForNoConnection(proxy)
@@ -188,14 +160,14 @@ struct EarlyResponseTests {
 
     /// A client that sends all of its request before it reads must get to its response, however large that is.
     @Test func restOfARefusedRequestIsThrownAway() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 50_000_000))
-            let attempt = try await proxy.nextAttempt()
-            attempt.beginSending()
+        try await withAttempt(of: .post("/", length: 50_000_000)) { _, client, attempt in
+            attempt.readBody(atMost: 1000)
+            client.sendWithoutWaiting([UInt8](repeating: 120, count: 1000))
+            try await attempt.seen.wait("a part of the body") { $0.sent.count == 1000 }
             attempt.deliver([.bodyUnwanted])
             attempt.sendHead(403, ["Content-Length: 2"])
-            // All of it is taken although the attempt reads nothing, and the response is not complete.
-            try await client.send([UInt8](repeating: 120, count: 50_000_000))
+            // All of it is taken although the attempt reads no more, and the response is not complete.
+            try await client.send([UInt8](repeating: 120, count: 50_000_000 - 1000))
             attempt.sendBody("no")
             attempt.finish()
             let response = try await client.answer()

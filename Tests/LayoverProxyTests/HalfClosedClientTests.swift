@@ -54,13 +54,6 @@ struct HalfClosedClientTests {
 
     // MARK: What the proxy does
 
-    private func waiting(_ proxy: TestProxy, _ request: String = .get("/")) async throws -> (RawClient, ScriptedAttempt) {
-        let client = try await proxy.client(sending: request)
-        let attempt = try await proxy.nextAttempt()
-        attempt.beginSending()
-        return (client, attempt)
-    }
-
     /// Until the kernel says that the client's socket is closed. Its FIN arrives a moment before.
     private func waitForClosedSocket(_ proxy: TestProxy) async throws {
         let loop = proxy.loop
@@ -71,8 +64,8 @@ struct HalfClosedClientTests {
 
     /// The second request begins when the end of the input is known. Before, it held its connection for `timeouts.requestBody`.
     @Test func requestWhoseBodyIsCutBehindAnotherOneEnds() async throws {
-        try await withProxy(ticks: false) { proxy in
-            let (client, first) = try await waiting(proxy, .get("/1") + .post("/2", length: 6, body: "abc"))
+        try await withAttempt(of: .get("/1") + .post("/2", length: 6, body: "abc"), ticks: false) { proxy, client, first in
+            first.beginSending()
             try await client.closeOutput()
             try await proxy.waitForClosedInput()
             first.respond(200, ["Content-Length: 1"], body: "1")
@@ -82,8 +75,8 @@ struct HalfClosedClientTests {
     }
 
     @Test func closedSocketOfAClientOnThisMachineEndsItsAttempt() async throws {
-        try await withProxy(ticks: false) { proxy in
-            let (client, attempt) = try await waiting(proxy)
+        try await withAttempt(ticks: false) { proxy, client, attempt in
+            attempt.beginSending()
             client.close()
             try await proxy.waitForClosedInput()
             #expect(!attempt.seen.value.isCancelled)
@@ -95,20 +88,21 @@ struct HalfClosedClientTests {
     }
 
     @Test func halfClosedClientOnThisMachineGetsItsResponseHoweverLongItTakes() async throws {
-        try await withProxy(ticks: false) { proxy in
-            let (client, attempt) = try await waiting(proxy)
+        try await withAttempt(ticks: false) { proxy, client, attempt in
+            attempt.beginSending()
             try await client.closeOutput()
             try await proxy.waitForClosedInput()
             for _ in 0..<3 { try await proxy.tick(in: .seconds(3600)) }
             #expect(!attempt.seen.value.isCancelled)
             attempt.respond(200, ["Content-Length: 2"], body: "ok")
             #expect(try await client.answer().body == "ok")
+            #expect(try await client.ending().0 == .closed)
         }
     }
 
     @Test func closedSocketInTheMiddleOfAResponseEndsIt() async throws {
-        try await withProxy(ticks: false) { proxy in
-            let (client, attempt) = try await waiting(proxy, .post("/", length: 0))
+        try await withAttempt(of: .post("/", length: 0), ticks: false) { proxy, client, attempt in
+            attempt.beginSending()
             attempt.sendHead(200, ["Content-Length: 10"])
             attempt.sendBody("abc")
             // Bytes that it has not read would make a reset of its close.

@@ -10,9 +10,7 @@ import Testing
 /// Attempts that are under way when a person sets the mode `offline`.
 struct OfflineAttemptTests {
     @Test func attemptThatHasSentNothingWaitsAndOthersFinish() async throws {
-        try await withProxy { proxy in
-            let fresh = try await proxy.client(sending: .get("/fresh"))
-            let connecting = try await proxy.nextAttempt()
+        try await withAttempt(of: .get("/fresh")) { proxy, fresh, connecting in
             let sent = try await proxy.client(sending: .get("/sent"))
             let sending = try await proxy.nextAttempt()
             sending.beginSending()
@@ -34,8 +32,7 @@ struct OfflineAttemptTests {
             let client = try await proxy.client(sending: .get("/", "Layover-Mode: pass"))
             _ = try await proxy.nextAttempt()
             await proxy.setMode(.offline)
-            let response = try await client.answer()
-            #expect(response.status == 503 && response.member("kind") == "offline")
+            try await client.answer().expectProblem(503, "offline")
         }
     }
 
@@ -46,11 +43,7 @@ struct OfflineAttemptTests {
         let cache = try DiskResponseCache(
             options: CacheOptions(path: folder.file("cache.sqlite").path, folder: folder.file("cache").path),
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), now: 0)
-        var policy = Policy(name: "reading")
-        policy.cache = .staleIfError
-        var route = Route(name: "r", policy: policy)
-        route.host = .exact("o.test")
-        let routes = RouteTable(policies: ["reading": policy], routes: [route])
+        let routes = RouteTable.standard { $0.cache = .staleIfError }
         try await withProxy(configuration: { $0.routes = routes }) { proxy in
             try await proxy.loop.use(cache).get()
             let first = try await proxy.client(sending: .get("/"))
@@ -67,11 +60,8 @@ struct OfflineAttemptTests {
     }
 
     @Test func connectingReplayWaitsForTheEndOfTheModeAndDoesNotCount() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: .get("/"))
-            let id = try await proxy.parkNext().id
-            _ = await proxy.engine.command(.retry, id)
-            let connecting = try await proxy.nextAttempt()
+        try await withParked { proxy, client, parked in
+            let connecting = try await proxy.retry(parked.id)
             await proxy.setMode(.offline)
             try await connecting.seen.wait("the cancel") { $0.isCancelled }
             let entry = try await proxy.entry()
@@ -85,14 +75,12 @@ struct OfflineAttemptTests {
 
     /// A GET waits with the evidence that it had; a POST that may have been applied is not sent again.
     @Test func cutAbortsAttemptsThatHaveSent() async throws {
-        try await withProxy { proxy in
-            let get = try await proxy.client(sending: .get("/"))
-            try await proxy.nextAttempt().beginSending()
+        try await withAttempt { proxy, get, attempt in
+            attempt.beginSending()
             let post = try await proxy.client(sending: "POST http://o.test/ HTTP/1.1\r\nHost: o.test\r\nContent-Length: 1\r\n\r\nx")
             _ = try await proxy.nextAttempt().wholeBody()
             await proxy.setMode(.offline, .cut)
-            let response = try await post.answer()
-            #expect(response.status == 502 && response.member("evidence") == "maybeApplied")
+            try await post.answer().expectProblem(502, evidence: .maybeApplied)
             let entry = try await proxy.entry()
             #expect(entry.method == "GET" && entry.waitingFor == .network)
             await proxy.setMode(.auto)
@@ -103,17 +91,14 @@ struct OfflineAttemptTests {
 
     /// A response that has begun and cannot go on is cut off at its client too.
     @Test func cutBreaksResponsesThatAreOnTheirWay() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: .get("/"))
-            let attempt = try await proxy.nextAttempt()
+        try await withAttempt { proxy, client, attempt in
             attempt.respond(200, ["Content-Length: 10"], body: nil)
             attempt.sendBody("part")
             try await client.received.wait("the part") { Answer.text($0.bytes[...]).hasSuffix("part") }
             await proxy.setMode(.offline)
             #expect(client.received.value.ending == nil, "the attempt has sent its request, so it finishes")
             await proxy.setMode(.offline, .cut)
-            let (_, rest) = try await client.ending()
-            #expect(rest.hasSuffix("\r\n\r\npart"))
+            #expect(try await client.ending().rest.hasSuffix("\r\n\r\npart"))
         }
     }
 

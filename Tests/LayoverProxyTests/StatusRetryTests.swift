@@ -9,21 +9,19 @@ import Testing
 /// Answers whose status the policy retries.
 struct StatusRetryTests {
     private static func configuration(_ change: @escaping @Sendable (inout Policy) -> Void) -> (inout ProxyConfiguration) -> Void {
-        { configuration in
-            var policy = Policy.standard
-            policy.retryOn = [.connectivity, .status(503), .status(401)]
-            policy.delay = DelaySchedule(.constant(.seconds(1)))
-            change(&policy)
-            configuration.routes = RouteTable(policies: ["default": policy])
+        {
+            $0.routes = .standard {
+                $0.retryOn = [.connectivity, .status(503), .status(401)]
+                $0.delay = DelaySchedule(.constant(.seconds(1)))
+                change(&$0)
+            }
         }
     }
 
     /// S1f: the pattern extends to other errors: 401, 403, 500 …
     @Test(arguments: [503, 401])
     func s1fStatusInRetryOnIsRequestedAgain(status: Int) async throws {
-        try await withProxy(configuration: Self.configuration { _ in }) { proxy in
-            let client = try await proxy.client(sending: .get("/"))
-            let first = try await proxy.nextAttempt()
+        try await withAttempt(configuration: Self.configuration { _ in }) { proxy, client, first in
             #expect(first.attempt.wantsConnectionFacts, "its answer may be what is explained")
             first.respond(status, ["Content-Length: 4"], body: "away")
             let entry = try await proxy.entry()
@@ -31,8 +29,7 @@ struct StatusRetryTests {
             #expect(entry.lastFailure?.evidence == .answered)
             #expect(entry.waitingFor == .time)
             #expect(entry.attempts.records.map(\.status) == [status])
-            try await proxy.advance(by: .seconds(1))
-            try await proxy.nextAttempt("the retry").respond(200, ["Content-Length: 4"], body: "here")
+            try await proxy.nextAttempt(after: .seconds(1), "the retry").respond(200, ["Content-Length: 4"], body: "here")
             let response = try await client.answer()
             #expect(response.body == "here")
             #expect(response["Proxy-Status"] == #"layover; details="attempts=2 waited=1.0s""#)
@@ -42,37 +39,16 @@ struct StatusRetryTests {
         }
     }
 
-    /// Regression: other requests went straight to the origin meanwhile.
-    @Test func newRequestsWaitForTheEndOfAPauseToo() async throws {
-        try await withProxy(configuration: Self.configuration { _ in }) { proxy in
-            let first = try await proxy.client(sending: .get("/1"))
-            try await proxy.nextAttempt().respond(503, ["Retry-After: 30", "Content-Length: 0"])
-            _ = try await proxy.entry()
-            let second = try await proxy.client(sending: .get("/2"))
-            try await eventually("two entries") { await proxy.engine.liveEntries().count >= 2 }
-            #expect(await proxy.engine.liveEntries().allSatisfy { $0.waitingFor == .pause })
-            try await proxy.advance(by: .seconds(29))
-            #expect(proxy.upstream.startedCount == 1)
-            try await proxy.advance(by: .seconds(1))
-            try await proxy.nextAttempt("the canary").respond(200, ["Content-Length: 1"], body: "1")
-            try await proxy.nextAttempt("the other").respond(200, ["Content-Length: 1"], body: "2")
-            #expect(try await first.answer().body == "1")
-            #expect(try await second.answer().body == "2")
-        }
-    }
-
     /// A POST is not sent twice, and its response says when to come back all the same.
     @Test func deliveredResponseHoldsUpNewRequests() async throws {
-        try await withProxy(configuration: Self.configuration { _ in }) { proxy in
-            let first = try await proxy.client(sending: .post("/", length: 3, body: "abc"))
-            try await proxy.nextAttempt().respond(503, ["Retry-After: 30", "Content-Length: 4"], body: "away")
+        try await withAttempt(of: .post("/", length: 3, body: "abc"), configuration: Self.configuration { _ in }) { proxy, first, attempt in
+            attempt.respond(503, ["Retry-After: 30", "Content-Length: 4"], body: "away")
             #expect(try await first.answer().status == 503)
             try await proxy.settle()
             let second = try await proxy.client(sending: .get("/2"))
             let parked = try await proxy.entry()
             #expect(parked.waitingFor == .pause && parked.attemptCount == 0)
-            try await proxy.advance(by: .seconds(30))
-            try await proxy.nextAttempt("after the pause").respond(200, ["Content-Length: 1"], body: "2")
+            try await proxy.nextAttempt(after: .seconds(30), "after the pause").respond(200, ["Content-Length: 1"], body: "2")
             #expect(try await second.answer().body == "2")
         }
     }
@@ -84,39 +60,11 @@ struct StatusRetryTests {
             $0.holdMax = .seconds(10)
             $0.retryAfterMax = .seconds(Int.max)
         }
-        try await withProxy(configuration: configuration) { proxy in
-            let client = try await proxy.client(sending: .get("/"))
-            try await proxy.nextAttempt().respond(503, ["Retry-After: \(seconds)", "Content-Length: 4"], body: "away")
+        try await withAttempt(configuration: configuration) { proxy, client, attempt in
+            attempt.respond(503, ["Retry-After: \(seconds)", "Content-Length: 4"], body: "away")
             let response = try await client.answer()
             #expect(response.status == 503 && response.body == "away" && response["Retry-After"] == seconds)
             #expect(await proxy.engine.liveEntries().isEmpty)
-        }
-    }
-
-    @Test(arguments: ["Retry-After: 3601", "X-Should-Retry: false"])
-    func responseThatForbidsARetryIsDelivered(field: String) async throws {
-        try await withProxy(configuration: Self.configuration { _ in }) { proxy in
-            let client = try await proxy.client(sending: .get("/"))
-            try await proxy.nextAttempt().respond(503, [field, "Content-Length: 4"], body: "away")
-            let response = try await client.answer()
-            #expect(response.status == 503)
-            #expect(response.body == "away")
-            #expect(response["Proxy-Status"] == nil)
-            #expect(await proxy.engine.liveEntries().isEmpty)
-        }
-    }
-
-    @Test func exhaustedRequestGetsItsLastResponseWithItsBody() async throws {
-        try await withProxy(configuration: Self.configuration { $0.automaticAttemptsMax = 2 }) { proxy in
-            let client = try await proxy.client(sending: .get("/"))
-            try await proxy.nextAttempt().respond(503, ["Content-Length: 5"], body: "first")
-            _ = try await proxy.entry()
-            try await proxy.advance(by: .seconds(1))
-            try await proxy.nextAttempt("the retry").respond(503, ["Content-Length: 4"], body: "last")
-            let response = try await client.answer()
-            #expect(response.status == 503)
-            #expect(response.body == "last")
-            #expect(try await proxy.entry(.delivered).attemptCount == 2)
         }
     }
 
@@ -148,27 +96,23 @@ struct StatusRetryTests {
         }
     }
 
-    @Test func responseIsDeliveredIfALimitPreventsParking() async throws {
+    @Test(arguments: [false, true]) func responseIsDeliveredIfItsRequestMayNotWait(drains: Bool) async throws {
         var limits = PendingLimits()
-        limits.heldClientCountMax = 0
-        try await withProxy(limits: limits, configuration: Self.configuration { _ in }) { proxy in
-            let client = try await proxy.client(sending: .get("/"))
-            let attempt = try await proxy.nextAttempt()
+        if !drains { limits.heldClientCountMax = 0 }
+        try await withAttempt(limits: limits, configuration: Self.configuration { _ in }) { proxy, client, attempt in
+            if drains { await proxy.engine.drain() }
             attempt.sendHead(503, ["Content-Length: 8"])
             attempt.sendBody("half")
             try await proxy.settle()
             attempt.sendBody("rest")
             attempt.finish()
             let response = try await client.answer()
-            #expect(response.status == 503)
-            #expect(response.body == "halfrest")
+            #expect(response.status == 503 && response.body == "halfrest")
         }
     }
 
     @Test func restOfADroppedResponseIsNotRead() async throws {
-        try await withProxy(configuration: Self.configuration { _ in }) { proxy in
-            let client = try await proxy.client(sending: .get("/"))
-            let attempt = try await proxy.nextAttempt()
+        try await withAttempt(configuration: Self.configuration { _ in }) { proxy, client, attempt in
             attempt.sendHead(503, ["Content-Length: 1000000000"])
             try await attempt.seen.wait("the answer to be dropped") { $0.isCancelled }
             _ = try await proxy.entry()
@@ -176,16 +120,6 @@ struct StatusRetryTests {
             _ = try await proxy.entry(.cancelled)
             try await proxy.advance(by: .seconds(100))
             #expect(proxy.upstream.startedCount == 1)
-        }
-    }
-
-    @Test func responseIsDeliveredWhileTheProxyDrains() async throws {
-        try await withProxy(configuration: Self.configuration { _ in }) { proxy in
-            let client = try await proxy.client(sending: .get("/"))
-            let attempt = try await proxy.nextAttempt()
-            await proxy.engine.drain()
-            attempt.respond(503, ["Content-Length: 4"], body: "away")
-            #expect(try await client.answer().body == "away")
         }
     }
 

@@ -9,19 +9,20 @@ import Testing
 struct UnattendedAttemptTests {
     private static let put = "PUT http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 3\r\n\r\nabc"
 
-    /// The attempt of a POST whose client is gone after all of it was sent.
-    private func abandoned(_ proxy: TestProxy, _ request: String = .post("/", length: 3, body: "abc")) async throws -> ScriptedAttempt {
-        let client = try await proxy.client(sending: request)
-        let attempt = try await proxy.nextAttempt()
-        #expect(try await attempt.wholeBody() == "abc")
-        try await client.reset()
-        try await ConnectionTests.waitForNoConnection(proxy)
-        return attempt
+    /// The attempt of a request whose client is gone after all of it was sent.
+    private func withAbandoned(
+        _ request: String = .post("/", length: 3, body: "abc"), _ test: (TestProxy, ScriptedAttempt) async throws -> Void
+    ) async throws {
+        try await withAttempt(of: request) { proxy, client, attempt in
+            #expect(try await attempt.wholeBody() == "abc")
+            try await client.reset()
+            try await ConnectionTests.waitForNoConnection(proxy)
+            try await test(proxy, attempt)
+        }
     }
 
     @Test func attemptThatMayHaveBeenAppliedGoesOnAsAnEntry() async throws {
-        try await withProxy { proxy in
-            let attempt = try await abandoned(proxy)
+        try await withAbandoned { proxy, attempt in
             let entry = try await proxy.entry(.attempting)
             #expect(!entry.client.isConnected && entry.isUnattended && entry.attemptCount == 1)
             #expect(entry.client.address == "127.0.0.1")
@@ -32,8 +33,7 @@ struct UnattendedAttemptTests {
     }
 
     @Test func headOfTheResponseEndsItAndItsStatusIsRecorded() async throws {
-        try await withProxy { proxy in
-            let attempt = try await abandoned(proxy)
+        try await withAbandoned { proxy, attempt in
             attempt.sendHead(201, ["Content-Length: 1000000"])
             try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
             let ended = try await proxy.entry(.cancelled)
@@ -45,8 +45,7 @@ struct UnattendedAttemptTests {
     }
 
     @Test func failureEndsItAndNothingIsSentAgain() async throws {
-        try await withProxy { proxy in
-            let attempt = try await abandoned(proxy, Self.put)
+        try await withAbandoned(Self.put) { proxy, attempt in
             attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
             let ended = try await proxy.entry(.cancelled)
             #expect(ended.lastFailure?.evidence == .maybeApplied && ended.mayHaveBeenApplied)
@@ -56,8 +55,7 @@ struct UnattendedAttemptTests {
     }
 
     @Test func attemptEndsAfterUnattendedMaxWithItsEvidence() async throws {
-        try await withProxy { proxy in
-            let attempt = try await abandoned(proxy)
+        try await withAbandoned { proxy, attempt in
             _ = try await proxy.entry(.attempting)
             try await proxy.advance(by: .seconds(299))
             #expect(!attempt.seen.value.isCancelled)
@@ -70,23 +68,9 @@ struct UnattendedAttemptTests {
         }
     }
 
-    @Test func oldestEndsWhenThereAreTooMany() async throws {
-        var limits = PendingLimits()
-        limits.unattendedCountMax = 1
-        try await withProxy(limits: limits) { proxy in
-            let first = try await abandoned(proxy)
-            _ = try await proxy.entry(.attempting)
-            let second = try await abandoned(proxy)
-            try await first.seen.wait("the end of the first attempt") { $0.isCancelled }
-            #expect(!second.seen.value.isCancelled)
-            #expect(await proxy.engine.status().unattendedCount == 1)
-        }
-    }
-
     @Test(arguments: [EntryCommand.abort, .cancel])
     func commandEndsAnUnattendedAttempt(command: EntryCommand) async throws {
-        try await withProxy { proxy in
-            let attempt = try await abandoned(proxy)
+        try await withAbandoned { proxy, attempt in
             let entry = try await proxy.entry(.attempting)
             #expect(await proxy.engine.command(command, entry.id).0 == .done)
             try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
@@ -100,11 +84,8 @@ struct UnattendedAttemptTests {
     }
 
     @Test func replayGoesOnTooAndItsClientIsNoHeldClient() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: Self.put)
-            let entry = try await proxy.parkNext()
-            _ = await proxy.engine.command(.retry, entry.id)
-            let attempt = try await proxy.nextAttempt()
+        try await withParked(Self.put) { proxy, client, entry in
+            let attempt = try await proxy.retry(entry.id)
             #expect(try await attempt.wholeBody() == "abc")
             try await client.closeOutput()
             #expect(try await client.ending().rest == "")
@@ -119,8 +100,7 @@ struct UnattendedAttemptTests {
 
     /// `timeouts.drain` is its time: the stop of the proxy waits for it, and then cuts it off.
     @Test func stopOfTheProxyWaitsForAnUnattendedAttempt() async throws {
-        try await withProxy { proxy in
-            let attempt = try await abandoned(proxy)
+        try await withAbandoned { proxy, attempt in
             _ = try await proxy.entry(.attempting)
             await proxy.engine.drain()
             async let drained: Void = proxy.server.drain(within: .seconds(60))
@@ -133,8 +113,7 @@ struct UnattendedAttemptTests {
     }
 
     @Test func stopOfTheProxyCutsAnUnattendedAttemptOff() async throws {
-        try await withProxy { proxy in
-            let attempt = try await abandoned(proxy)
+        try await withAbandoned { proxy, attempt in
             _ = try await proxy.entry(.attempting)
             await proxy.engine.drain()
             await proxy.server.drain(within: .zero)
@@ -148,9 +127,7 @@ struct UnattendedAttemptTests {
     /// Any method: the outcome is known, and no client reads the body.
     @Test(arguments: ["GET", "POST", "PUT", "PATCH"])
     func responseEndsWithItsClient(method: String) async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: "\(method) http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 0\r\n\r\n")
-            let attempt = try await proxy.nextAttempt()
+        try await withAttempt(of: "\(method) http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 0\r\n\r\n") { proxy, client, attempt in
             attempt.beginSending()
             attempt.sendHead(200, ["Content-Length: 10"])
             attempt.sendBody("abc")
@@ -193,30 +170,17 @@ extension SimultaneousKeyTests {
     @Test(arguments: [true, false])
     func responseIsReadOnForThoseThatJoined(isBegun: Bool) async throws {
         try await withProxy(tickets: TestStore()) { proxy in
-            let (first, attempt) = try await leader(proxy, isBegun: isBegun)
-            let second = try await client(proxy, .submission("/", Self.waits, Self.key))
-            try await first.reset()
-            try await waitForConnections(1, proxy)
+            let (attempt, second) = try await leftToAnother(proxy, isBegun: isBegun)
             if !isBegun { attempt.sendHead(200, ["Content-Length: 4"]) }
             try await proxy.settle()
             attempt.sendBody("made")
             attempt.finish()
-            #expect(try await second.answer().body == "made")
+            let response = try await second.answer()
+            #expect(response.body == "made")
+            if !isBegun { #expect(response.values("Date").count == 1, "RFC 9110 section 6.6.1") }
             try await proxy.expectAttempts(1)
             try await proxy.settle()
             #expect(await proxy.engine.liveEntries().isEmpty)
-        }
-    }
-
-    /// RFC 9110 section 6.6.1, as for a response that its own client reads.
-    @Test func sharedResponseOfAnAttemptWithoutAClientHasADate() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let (attempt, second) = try await leftToAnother(proxy)
-            attempt.sendHead(200, ["Content-Length: 4"])
-            attempt.sendBody("made")
-            attempt.finish()
-            let response = try await second.answer()
-            #expect(response.body == "made" && response.values("Date").count == 1)
         }
     }
 
@@ -267,10 +231,7 @@ extension SimultaneousKeyTests {
 
     @Test func personCanEndAResponseThatIsReadForOthers() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
-            let (first, attempt) = try await leader(proxy, isBegun: true)
-            let second = try await client(proxy, .submission("/", Self.waits, Self.key))
-            try await first.reset()
-            try await waitForConnections(1, proxy)
+            let (attempt, second) = try await leftToAnother(proxy, isBegun: true)
             let entry = try await proxy.entry(.attempting)
             #expect(entry.isUnattended && !entry.client.isConnected)
             #expect(await proxy.engine.command(.cancel, entry.id).0 == .done)
@@ -286,9 +247,9 @@ extension SimultaneousKeyTests {
         }
     }
 
-    /// The attempt of a request whose client is gone before the response, and a client that waits for the same.
-    private func leftToAnother(_ proxy: TestProxy) async throws -> (ScriptedAttempt, RawClient) {
-        let (first, attempt) = try await leader(proxy, isBegun: false)
+    /// The attempt of a request whose client is gone, before the response or in its middle, and a client that waits for the same.
+    private func leftToAnother(_ proxy: TestProxy, isBegun: Bool = false) async throws -> (ScriptedAttempt, RawClient) {
+        let (first, attempt) = try await leader(proxy, isBegun: isBegun)
         let second = try await client(proxy, .submission("/", Self.waits, Self.key))
         try await proxy.settle()
         try await first.reset()
@@ -298,14 +259,7 @@ extension SimultaneousKeyTests {
 
     @Test func responseEndsWhenTheLastOneThatJoinedLeaves() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
-            let first = try await client(proxy, .submission("/", Self.waits, Self.key))
-            let attempt = try await proxy.nextAttempt()
-            _ = try await attempt.wholeBody()
-            attempt.sendHead(200, ["Content-Length: 4"])
-            #expect(try await first.text(12) == "HTTP/1.1 200")
-            let second = try await client(proxy, .submission("/", Self.waits, Self.key))
-            try await first.reset()
-            try await waitForConnections(1, proxy)
+            let (attempt, second) = try await leftToAnother(proxy, isBegun: true)
             try await proxy.settle()
             #expect(!attempt.seen.value.isCancelled)
             try await second.reset()
