@@ -10,9 +10,8 @@ import Testing
 struct DeadTunnelTests {
     /// - Parameter test: Is given the client, the far end, and the connection at that end, which is not read.
     private static func withTunnel(_ test: (TestProxy, RawClient, FarEnd, RawClient) async throws -> Void) async throws {
-        try await withProxy(configuration: { $0.attempt.deadPeer = .seconds(1) }) { proxy in
-            let client = try await proxy.client(sending: "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test:443\r\n\r\n")
-            let attempt = try await proxy.nextAttempt()
+        let request = "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test:443\r\n\r\n"
+        try await withAttempt(of: request, configuration: { $0.attempt.deadPeer = .seconds(1) }) { proxy, client, attempt in
             #expect(attempt.attempt.request.timeouts.deadPeer == .seconds(1))
             let end = try FarEnd()
             let far = try await end.client(readsByItself: false)

@@ -20,16 +20,12 @@ struct DeadUpgradeTests {
 
     /// The request gets no acknowledgement. The kernel alone would give up after 15 minutes, `timeouts.firstByte` is not set.
     @Test(.timeLimit(.minutes(1))) func upgradeToADeadOriginFails() async throws {
-        try await withProxy(configuration: Self.configuration) { proxy in
-            let client = try await proxy.client(sending: Self.request)
-            let attempt = try await proxy.nextAttempt()
+        try await withAttempt(of: Self.request, configuration: Self.configuration) { _, client, attempt in
             let end = try FarEnd()
             let far = try await end.client(readsByItself: false)
             end.dropEverything()
             attempt.deliver([.dialled(end.dialled())])
-            let response = try await client.answer()
-            #expect(response.status == 504)
-            #expect(response.member("evidence") == "maybeApplied")
+            let response = try await client.answer().expectProblem(504, evidence: .maybeApplied)
             #expect(response.member("detail")?.contains("acknowledged nothing") == true, "\(response.body)")
             far.close()
         }
@@ -37,12 +33,8 @@ struct DeadUpgradeTests {
 
     /// The origin takes four times as long as a peer may be silent. Its kernel has acknowledged the request.
     @Test(.timeLimit(.minutes(1))) func upgradeToAnOriginThatTakesItsTimeIsRelayed() async throws {
-        try await withProxy(configuration: Self.configuration) { proxy in
-            let client = try await proxy.client(sending: Self.request)
-            let attempt = try await proxy.nextAttempt()
-            let end = try FarEnd()
-            let far = try await end.client()
-            attempt.deliver([.dialled(end.dialled())])
+        try await withAttempt(of: Self.request, configuration: Self.configuration) { proxy, client, attempt in
+            let far = try await attempt.dial()
             // No event ends this: the test is that for so long nothing happens.
             try await proxy.loop.eventLoop.scheduleTask(in: .seconds(4)) {}.futureResult.get()
             #expect(client.received.value.ending == nil)
@@ -53,21 +45,15 @@ struct DeadUpgradeTests {
 
     /// Before, such an upgrade waited until its origin was taken for dead by the kernel.
     @Test func upgradeOnAnAddressThatIsGoneEndsAtOnce() async throws {
-        try await withProxy(configuration: Self.configuration) { proxy in
-            let client = try await proxy.client(sending: Self.request)
-            let attempt = try await proxy.nextAttempt()
-            let end = try FarEnd()
-            let far = try await end.client()
-            attempt.deliver([.dialled(end.dialled())])
+        try await withAttempt(of: Self.request, configuration: Self.configuration) { proxy, client, attempt in
+            let far = try await attempt.dial()
             try await far.received.wait("the request") { $0.totalCount > 0 }
             proxy.loop.networkChanged()
             try await proxy.settle()
             #expect(client.received.value.ending == nil && client.received.value.totalCount == 0, "the address is still there")
             try await proxy.loop.eventLoop.submit { proxy.loop.isAddressGone = { $0.ipAddress == "127.0.0.1" } }.get()
             proxy.loop.networkChanged()
-            let response = try await client.answer()
-            #expect(response.status == 502)
-            #expect(response.member("evidence") == "maybeApplied")
+            let response = try await client.answer().expectProblem(502, evidence: .maybeApplied)
             #expect(response.member("detail")?.contains("address of this machine") == true, "\(response.body)")
             #expect(try await far.ending().rest.hasSuffix("\r\n\r\n"))
         }

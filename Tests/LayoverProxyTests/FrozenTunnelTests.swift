@@ -12,12 +12,22 @@ struct FrozenTunnelTests {
 
     static func tunnel(_ proxy: TestProxy, to host: String = "o.test") async throws -> (near: RawClient, far: RawClient) {
         let near = try await proxy.client(sending: request.replacing("o.test", with: host))
-        let attempt = try await proxy.nextAttempt()
-        let end = try FarEnd()
-        let far = try await end.client()
-        attempt.deliver([.dialled(end.dialled())])
+        let far = try await proxy.nextAttempt().dial()
         #expect(try await near.answer(toHead: true).status == 200)
         return (near, far)
+    }
+
+    /// - Parameters:
+    ///   - mode: Is set once the tunnel is open.
+    ///   - startsAtClient: True: `test` is given the near end before the far end.
+    private static func withTunnel(
+        _ mode: ReachabilityMode = .auto, startsAtClient: Bool = true, test: (TestProxy, RawClient, RawClient) async throws -> Void
+    ) async throws {
+        try await withProxy { proxy in
+            let (near, far) = try await tunnel(proxy)
+            if mode != .auto { await proxy.setMode(mode) }
+            try await test(proxy, startsAtClient ? near : far, startsAtClient ? far : near)
+        }
     }
 
     /// Bytes of one side reach the other.
@@ -37,8 +47,7 @@ struct FrozenTunnelTests {
     }
 
     @Test func noByteOfAFrozenTunnelPassesAndAllPassWhenTheModeEnds() async throws {
-        try await withProxy { proxy in
-            let (near, far) = try await Self.tunnel(proxy)
+        try await Self.withTunnel { proxy, near, far in
             try await Self.expectPassing(near, far)
             try await Self.expectPassing(far, near)
             await proxy.setMode(.offline)
@@ -57,8 +66,7 @@ struct FrozenTunnelTests {
 
     /// Megabytes in both directions, frozen in their middle: all arrive, in order.
     @Test func bytesOnTheirWayAreNeitherLostNorReordered() async throws {
-        try await withProxy { proxy in
-            let (near, far) = try await Self.tunnel(proxy)
+        try await Self.withTunnel { proxy, near, far in
             let bytes = (0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
             async let up: Void = near.send(bytes)
             async let down: Void = far.send(bytes)
@@ -79,9 +87,7 @@ struct FrozenTunnelTests {
 
     /// A frozen tunnel is not read: its sender is stopped by the kernel's buffers.
     @Test func senderIntoAFrozenTunnelIsHeldBack() async throws {
-        try await withProxy { proxy in
-            let (near, far) = try await Self.tunnel(proxy)
-            await proxy.setMode(.offline)
+        try await Self.withTunnel(.offline) { proxy, near, far in
             let sender = FloodingSender(near)
             let taken = try await sender.countAtRest(proxy)
             #expect(taken < 20, "\(taken) MiB went into a frozen tunnel")
@@ -94,10 +100,7 @@ struct FrozenTunnelTests {
 
     @Test(arguments: [true, false])
     func endOfOneSidePassesThroughAFrozenTunnel(byClient: Bool) async throws {
-        try await withProxy { proxy in
-            let (near, far) = try await Self.tunnel(proxy)
-            await proxy.setMode(.offline)
-            let (one, other) = byClient ? (near, far) : (far, near)
+        try await Self.withTunnel(.offline, startsAtClient: byClient) { proxy, one, other in
             try await one.closeOutput()
             #expect(try await other.ending().0 == .closed)
             try await other.send("kept")
@@ -111,9 +114,7 @@ struct FrozenTunnelTests {
     }
 
     @Test func tunnelEndsWhileFrozenWhenBothSidesClose() async throws {
-        try await withProxy { proxy in
-            let (near, far) = try await Self.tunnel(proxy)
-            await proxy.setMode(.offline)
+        try await Self.withTunnel(.offline) { proxy, near, far in
             near.close()
             #expect(try await far.ending().0 == .closed)
             far.close()
@@ -125,16 +126,12 @@ struct FrozenTunnelTests {
     /// An end in front of the bytes would cut them off.
     @Test(arguments: [true, false])
     func endBehindKeptBytesPassesBehindThem(byClient: Bool) async throws {
-        try await withProxy { proxy in
-            let (near, far) = try await Self.tunnel(proxy)
-            await proxy.setMode(.offline)
-            let (one, other) = byClient ? (near, far) : (far, near)
+        try await Self.withTunnel(.offline, startsAtClient: byClient) { proxy, one, other in
             try await one.send("last words")
             try await one.closeOutput()
             try await Self.expectNothing(at: other, proxy)
             await proxy.setMode(.auto)
-            let (end, rest) = try await other.ending()
-            #expect(end == .closed && rest == "last words")
+            #expect(try await other.ending() == (.closed, "last words"))
             try await other.send("reply")
             #expect(try await one.text(5) == "reply")
             try await other.closeOutput()
@@ -147,9 +144,7 @@ struct FrozenTunnelTests {
     /// in place of the last bytes of a client.
     @Test(arguments: [true, false])
     func keptBytesOfASideThatIsGoneReachTheOther(byClient: Bool) async throws {
-        try await withProxy { proxy in
-            let (near, far) = try await Self.tunnel(proxy)
-            let (one, other) = byClient ? (near, far) : (far, near)
+        try await Self.withTunnel(startsAtClient: byClient) { proxy, one, other in
             try await other.closeOutput()
             #expect(try await one.ending().0 == .closed)
             await proxy.setMode(.offline)
@@ -158,8 +153,7 @@ struct FrozenTunnelTests {
             try await Self.expectNothing(at: other, proxy)
             #expect(proxy.loop.metrics.openTunnelCount.current == 1 && proxy.loop.metrics.frozenTunnelCount.current == 1)
             await proxy.setMode(.auto)
-            let (end, rest) = try await other.ending()
-            #expect(end == .closed && rest == "last words")
+            #expect(try await other.ending() == (.closed, "last words"))
             try await TunnelTests.waitForNoTunnel(proxy)
         }
     }
@@ -167,8 +161,7 @@ struct FrozenTunnelTests {
     /// A tunnel whose last bytes cannot be delivered is released completely.
     @Test(arguments: [true, false])
     func keptBytesOfAClientThatIsGoneEndWithTheOriginAndWithTheProxy(byOrigin: Bool) async throws {
-        try await withProxy { proxy in
-            let (near, far) = try await Self.tunnel(proxy)
+        try await Self.withTunnel { proxy, near, far in
             try await far.closeOutput()
             #expect(try await near.ending().0 == .closed)
             await proxy.setMode(.offline)
@@ -179,8 +172,7 @@ struct FrozenTunnelTests {
                 try await far.reset()
             } else {
                 await proxy.server.drain(within: .seconds(20))
-                let (end, rest) = try await far.ending()
-                #expect(end == .reset && rest == "")
+                #expect(try await far.ending() == (.reset, ""))
             }
             try await TunnelTests.waitForNoTunnel(proxy)
             #expect(proxy.loop.metrics.frozenTunnelCount.current == 0)
@@ -189,48 +181,33 @@ struct FrozenTunnelTests {
 
     @Test(arguments: [true, false], [true, false])
     func resetPassesThroughAFrozenTunnel(byClient: Bool, hasSent: Bool) async throws {
-        try await withProxy { proxy in
-            let (near, far) = try await Self.tunnel(proxy)
-            await proxy.setMode(.offline)
-            let (one, other) = byClient ? (near, far) : (far, near)
+        try await Self.withTunnel(.offline, startsAtClient: byClient) { proxy, one, other in
             if hasSent {
                 try await one.send("never delivered")
                 try await Self.expectNothing(at: other, proxy)
             }
             try await one.reset()
-            let (end, rest) = try await other.ending()
-            #expect(end == .reset && rest == "")
+            #expect(try await other.ending() == (.reset, ""))
             try await TunnelTests.waitForNoTunnel(proxy)
         }
     }
 
-    @Test func cutResetsOpenTunnels() async throws {
-        try await withProxy { proxy in
-            let (near, far) = try await Self.tunnel(proxy)
+    @Test(arguments: [false, true]) func cutResetsOpenAndFrozenTunnels(isFrozen: Bool) async throws {
+        try await Self.withTunnel { proxy, near, far in
+            if isFrozen {
+                await proxy.setMode(.offline)
+                try await near.send("never delivered")
+            }
             await proxy.setMode(.offline, .cut)
             #expect(try await near.ending().0 == .reset)
-            #expect(try await far.ending().0 == .reset)
-            try await TunnelTests.waitForNoTunnel(proxy)
-        }
-    }
-
-    @Test func cutOfFrozenTunnelsResetsThem() async throws {
-        try await withProxy { proxy in
-            let (near, far) = try await Self.tunnel(proxy)
-            await proxy.setMode(.offline)
-            try await near.send("never delivered")
-            await proxy.setMode(.offline, .cut)
-            #expect(try await near.ending().0 == .reset)
-            let (end, rest) = try await far.ending()
-            #expect(end == .reset && rest == "")
+            #expect(try await far.ending() == (.reset, ""))
             try await TunnelTests.waitForNoTunnel(proxy)
             #expect(proxy.loop.metrics.frozenTunnelCount.current == 0)
         }
     }
 
     @Test func keepLeavesTunnelsAloneAndThawsThem() async throws {
-        try await withProxy { proxy in
-            let (near, far) = try await Self.tunnel(proxy)
+        try await Self.withTunnel { proxy, near, far in
             await proxy.setMode(.offline, .keep)
             try await Self.expectPassing(near, far)
             await proxy.setMode(.offline, .freeze)
@@ -243,8 +220,7 @@ struct FrozenTunnelTests {
     }
 
     @Test func beingOfflineByEvidenceFreezesNothing() async throws {
-        try await withProxy { proxy in
-            let (near, far) = try await Self.tunnel(proxy)
+        try await Self.withTunnel { proxy, near, far in
             proxy.engine.post(.links(LinkSnapshot()))
             try await proxy.settle()
             #expect(await proxy.engine.reachabilityView().state == .offline)
@@ -271,33 +247,12 @@ struct FrozenTunnelTests {
 
     // MARK: Opening
 
-    @Test func connectThatIsBeingDialledWaitsForTheEndOfTheMode() async throws {
-        try await withProxy { proxy in
-            let near = try await proxy.client(sending: Self.request)
-            let attempt = try await proxy.nextAttempt()
-            await proxy.setMode(.offline)
-            try await attempt.seen.wait("the cancel") { $0.isCancelled }
-            let entry = try await proxy.entry()
-            #expect(entry.waitingFor == .network && entry.url == "o.test:443")
-            await proxy.setMode(.auto)
-            let end = try FarEnd()
-            let far = try await end.client()
-            try await proxy.nextAttempt().deliver([.dialled(end.dialled())])
-            #expect(try await near.answer(toHead: true).status == 200)
-            try await TunnelTests.expectOpen(near, far, proxy)
-        }
-    }
-
     /// The connection stood at the moment when the mode was set.
     @Test func connectionThatIsDialledTooLateIsNotUsed() async throws {
-        try await withProxy { proxy in
-            let near = try await proxy.client(sending: Self.request)
-            let attempt = try await proxy.nextAttempt()
+        try await withAttempt(of: Self.request) { proxy, near, attempt in
             try await attempt.outliveCancel()
             await proxy.setMode(.offline)
-            let end = try FarEnd()
-            let far = try await end.client()
-            attempt.deliver([.dialled(end.dialled())])
+            let far = try await attempt.dial()
             #expect(try await far.ending().rest == "")
             #expect(try await proxy.entry().waitingFor == .network)
             #expect(near.received.value.bytes.isEmpty && near.received.value.ending == nil)
@@ -307,18 +262,10 @@ struct FrozenTunnelTests {
 
     /// A WebSocket whose handshake was sent before: the attempt finishes, and its connection is frozen from the start.
     @Test func upgradeThatIsAnsweredWhileOfflineIsFrozenFromTheStart() async throws {
-        try await withProxy { proxy in
-            let near = try await proxy.client(
-                sending: "GET http://o.test/chat HTTP/1.1\r\nHost: o.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
-            let attempt = try await proxy.nextAttempt()
-            let end = try FarEnd()
-            let far = try await end.client()
-            attempt.deliver([.dialled(end.dialled())])
-            _ = try await far.received.take("the head of the request") { received -> Bool? in
-                guard Answer.text(received.bytes[...]).hasSuffix("\r\n\r\n") else { return nil }
-                received.bytes = []
-                return true
-            }
+        let request = "GET http://o.test/chat HTTP/1.1\r\nHost: o.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+        try await withAttempt(of: request) { proxy, near, attempt in
+            let far = try await attempt.dial()
+            _ = try await far.head()
             await proxy.setMode(.offline)
             try await far.send("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhello")
             #expect(try await near.answer(toHead: true).status == 101)
@@ -334,14 +281,11 @@ struct FrozenTunnelTests {
     }
 
     @Test func frozenTunnelIsResetWhenTheProxyShutsDown() async throws {
-        try await withProxy { proxy in
-            let (near, far) = try await Self.tunnel(proxy)
-            await proxy.setMode(.offline)
+        try await Self.withTunnel(.offline) { proxy, near, far in
             try await near.send("kept")
             await proxy.server.drain(within: .seconds(20))
             #expect(try await near.ending().0 == .reset)
-            let (end, rest) = try await far.ending()
-            #expect(end == .reset && rest == "", "an end would make what came before look complete")
+            #expect(try await far.ending() == (.reset, ""), "an end would make what came before look complete")
             try await TunnelTests.waitForNoTunnel(proxy)
             #expect(proxy.loop.metrics.frozenTunnelCount.current == 0)
         }

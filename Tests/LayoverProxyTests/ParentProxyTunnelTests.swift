@@ -75,21 +75,10 @@ struct ParentProxyTunnelTests {
             let near = try await proxy.client(sending: way.request)
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.request.parentProxyUse == .reach)
-            let end = try FarEnd()
-            let far = try await end.client(tls: scheme == .https ? identity.server : nil)
-            attempt.deliver([.dialled(end.dialled())])
+            let far = try await attempt.dial(tls: scheme == .https ? identity.server : nil)
             let lines = ["CONNECT \(way.authority) HTTP/1.1", "Host: \(way.authority)", "Via: 1.0 a, 1.1 layover-0a1b2c3d", "", ""]
-            #expect(try await head(from: far) == lines.joined(separator: "\r\n"))
+            #expect(try await far.head() == lines.joined(separator: "\r\n"))
             try await test(proxy, near, far)
-        }
-    }
-
-    private static func head(from far: RawClient) async throws -> String {
-        try await far.received.take("a head") { received -> String? in
-            let text = Answer.text(received.bytes[...])
-            guard text.hasSuffix("\r\n\r\n") else { return nil }
-            received.bytes = []
-            return text
         }
     }
 
@@ -133,7 +122,7 @@ struct ParentProxyTunnelTests {
     func upgradeIsAskedForInsideTheTunnel(scheme: ParentProxy.Scheme) async throws {
         try await Self.withParentProxy(scheme, .upgrade) { proxy, near, far in
             try await far.send("HTTP/1.1 200 OK\r\n\r\n")
-            #expect(try await Self.head(from: far).hasPrefix("GET /chat HTTP/1.1\r\nHost: o.test\r\n"))
+            #expect(try await far.head().hasPrefix("GET /chat HTTP/1.1\r\nHost: o.test\r\n"))
             try await far.send("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n")
             #expect(try await near.answer().status == 101)
             try await TunnelTests.expectOpen(near, far, proxy)

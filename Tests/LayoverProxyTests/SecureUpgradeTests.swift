@@ -32,16 +32,8 @@ struct SecureUpgradeTests {
     private static func dial(_ proxy: TestProxy, _ identity: FarIdentity) async throws -> RawClient {
         let attempt = try await proxy.nextAttempt()
         #expect(attempt.request.purpose == .upgrade && attempt.request.origin.scheme == .https)
-        let end = try FarEnd()
-        let far = try await end.client(tls: identity.server)
-        attempt.deliver([.dialled(end.dialled())])
-        let head = try await far.received.take("the head of the request") { received -> String? in
-            let text = Answer.text(received.bytes[...])
-            guard text.hasSuffix("\r\n\r\n") else { return nil }
-            received.bytes = []
-            return text
-        }
-        #expect(head.hasPrefix("GET /chat HTTP/1.1\r\nHost: o.test\r\n"))
+        let far = try await attempt.dial(tls: identity.server)
+        #expect(try await far.head().hasPrefix("GET /chat HTTP/1.1\r\nHost: o.test\r\n"))
         return far
     }
 
@@ -50,10 +42,6 @@ struct SecureUpgradeTests {
         try await far.send(agreed)
         #expect(try await near.answer().status == 101)
         return far
-    }
-
-    private static func pass(_ configuration: inout ProxyConfiguration) {
-        configuration.routes = RouteTable.standard { $0.mode = .pass }
     }
 
     @Test func bytesPassBothWaysAtOnce() async throws {
@@ -76,13 +64,8 @@ struct SecureUpgradeTests {
     @Test func certificateThatIsNotTrustedIsAProblemAndNothingIsSent() async throws {
         try await Self.secured { proxy, _, near in
             let other = try FarIdentity()
-            let attempt = try await proxy.nextAttempt()
-            let end = try FarEnd()
-            let far = try await end.client(tls: other.server)
-            attempt.deliver([.dialled(end.dialled())])
-            let response = try await near.answer()
-            #expect(response.status == 502)
-            #expect(response.member("kind") == "tls_certificate_error" && response.member("evidence") == "neverSent")
+            let far = try await proxy.nextAttempt().dial(tls: other.server)
+            try await near.answer().expectProblem(502, "tls_certificate_error", evidence: .neverSent)
             #expect(try await far.ending().rest == "")
             #expect(await proxy.engine.liveEntries().isEmpty)
         }
@@ -91,10 +74,7 @@ struct SecureUpgradeTests {
     /// A wrong answer to a ClientHello, or none: the request waits, and is sent once the origin works.
     @Test(arguments: ["", "HTTP/1.1 400 Bad\r\n\r\n"]) func brokenHandshakeParksTheRequest(text: String) async throws {
         try await Self.secured { proxy, identity, near in
-            let attempt = try await proxy.nextAttempt()
-            let end = try FarEnd()
-            let far = try await end.client()
-            attempt.deliver([.dialled(end.dialled())])
+            let far = try await proxy.nextAttempt().dial()
             if !text.isEmpty { try await far.send(text) }
             far.close()
             let entry = try await proxy.entry()
@@ -109,14 +89,11 @@ struct SecureUpgradeTests {
 
     @Test func silentHandshakeEndsWithTheConnectTimeout() async throws {
         func configuration(_ configuration: inout ProxyConfiguration) {
-            Self.pass(&configuration)
+            configuration.routes = RouteTable.standard { $0.mode = .pass }
             configuration.attempt.connect = .milliseconds(200)
         }
         try await Self.secured(configuration: configuration) { proxy, _, near in
-            let attempt = try await proxy.nextAttempt()
-            let end = try FarEnd()
-            let far = try await end.client()
-            attempt.deliver([.dialled(end.dialled())])
+            let far = try await proxy.nextAttempt().dial()
             let response = try await near.answer()
             #expect(response.member("kind") == "connection_timeout" && response.member("evidence") == "neverSent")
             _ = try await far.ending()
@@ -125,10 +102,7 @@ struct SecureUpgradeTests {
 
     @Test func clientThatLeavesEndsTheHandshake() async throws {
         try await Self.secured { proxy, _, near in
-            let attempt = try await proxy.nextAttempt()
-            let end = try FarEnd()
-            let far = try await end.client()
-            attempt.deliver([.dialled(end.dialled())])
+            let far = try await proxy.nextAttempt().dial()
             _ = try await far.bytes(5)
             try await near.reset()
             _ = try await far.ending()

@@ -18,9 +18,7 @@ struct TunnelTests {
         let client = try await proxy.connect(readsByItself: true, receiveBuffer: readsByItself ? nil : 65_536)
         try await client.send(request + early)
         let attempt = try await proxy.nextAttempt()
-        let end = try FarEnd()
-        let far = try await end.client(readsByItself: true)
-        attempt.deliver([.dialled(end.dialled())])
+        let far = try await attempt.dial(readsByItself: true)
         let answer = try await client.answer(toHead: true)
         #expect(answer.statusLine == "HTTP/1.1 200 Connection Established")
         #expect(answer.fields.isEmpty, "an answer to CONNECT has no framing: \(answer.fields)")
@@ -49,9 +47,7 @@ struct TunnelTests {
     }
 
     @Test func tunnelAttemptHasNoFieldOfTheClientButVia() async throws {
-        try await withProxy { proxy in
-            _ = try await proxy.client(sending: Self.request)
-            let attempt = try await proxy.nextAttempt()
+        try await withAttempt(of: Self.request) { _, _, attempt in
             guard case .dial = attempt.request.purpose else {
                 Issue.record("purpose \(attempt.request.purpose)")
                 return
@@ -69,8 +65,7 @@ struct TunnelTests {
             let (first, second) = byClient ? (near, far) : (far, near)
             try await first.send("last words")
             try await first.closeOutput()
-            let (_, rest) = try await second.ending()
-            #expect(rest == "last words")
+            #expect(try await second.ending().rest == "last words")
             try await second.send("answer")
             #expect(try await first.text(6) == "answer")
             try await second.closeOutput()
@@ -85,9 +80,7 @@ struct TunnelTests {
             try await client.closeOutput()
             let attempt = try await proxy.nextAttempt()
             try await proxy.waitForClosedInput()
-            let end = try FarEnd()
-            let far = try await end.client()
-            attempt.deliver([.dialled(end.dialled())])
+            let far = try await attempt.dial()
             #expect(try await client.answer(toHead: true).status == 200)
             #expect(try await far.ending().rest == "early")
             try await far.send("answer")
@@ -180,17 +173,13 @@ struct TunnelTests {
     }
 
     @Test func parkedConnectIs200OnceTheOriginIsReachable() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: Self.request)
-            try await proxy.nextAttempt().fail(.connectionTimeout)
+        try await withAttempt(of: Self.request) { proxy, client, attempt in
+            attempt.fail(.connectionTimeout)
             let entry = try await proxy.entry()
             #expect(entry.url == "o.test:443")
             #expect(entry.method == "CONNECT")
             proxy.clock.advance(by: .seconds(2))
-            _ = await proxy.engine.command(.retry, entry.id)
-            let end = try FarEnd()
-            let far = try await end.client()
-            try await proxy.nextAttempt().deliver([.dialled(end.dialled())])
+            let far = try await proxy.retry(entry.id).dial()
             let answer = try await client.answer(toHead: true)
             #expect(answer.status == 200)
             #expect(answer["Proxy-Status"] == #"layover; details="attempts=2 waited=2.0s""#)
@@ -200,24 +189,14 @@ struct TunnelTests {
         }
     }
 
-    /// Early bytes of a client for the tunnel must not be read as requests.
-    @Test func aConnectThatFailsIsAProblemAndClosesTheConnection() async throws {
+    /// Early bytes of a client for the tunnel must not be read as requests, whether CONNECT is refused or its attempt fails.
+    @Test(arguments: [false, true]) func aConnectThatFailsIsAProblemAndClosesTheConnection(isRefused: Bool) async throws {
         try await withProxy { proxy in
-            let client = try await proxy.client(sending: Self.request + .get("/smuggled"))
-            try await proxy.nextAttempt().fail(.tlsCertificateError, phase: .securing)
+            let request = isRefused ? "CONNECT 169.254.169.254:80 HTTP/1.1\r\nHost: 169.254.169.254:80\r\n\r\n" : Self.request
+            let client = try await proxy.client(sending: request + .get("/smuggled"))
+            if !isRefused { try await proxy.nextAttempt().fail(.tlsCertificateError, phase: .securing) }
             let answer = try await client.answer()
-            #expect(answer.status == 502)
-            #expect(answer.fields.contains("Connection: close"))
-            #expect(try await client.ending().rest == "")
-        }
-    }
-
-    @Test func bytesBehindARefusedConnectAreNotRead() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(
-                sending: "CONNECT 169.254.169.254:80 HTTP/1.1\r\nHost: 169.254.169.254:80\r\n\r\n" + .get("/smuggled"))
-            let answer = try await client.answer()
-            #expect(answer.status == 403)
+            #expect(answer.status == (isRefused ? 403 : 502))
             #expect(answer.fields.contains("Connection: close"))
             #expect(try await client.ending().rest == "")
         }
@@ -238,31 +217,22 @@ struct TunnelTests {
         }
     }
 
-    @Test func idleTunnelIsClosed() async throws {
+    /// Bytes in either direction keep it open.
+    @Test(arguments: [nil, true, false]) func idleTunnelIsClosed(sentByClient: Bool?) async throws {
         try await withProxy(ticks: false, configuration: { $0.tunnelIdleTimeout = .seconds(7200) }) { proxy in
             let (near, far) = try await Self.tunnel(proxy)
             try await proxy.tick(in: .seconds(1))
-            try await proxy.tick(in: .seconds(7100))
-            #expect(proxy.loop.metrics.openTunnelCount.current == 1)
+            if let sentByClient {
+                let (one, other) = sentByClient ? (near, far) : (far, near)
+                try await one.send("x")
+                #expect(try await other.text(1) == "x")
+            }
+            try await proxy.tick(in: .seconds(sentByClient == nil ? 7100 : 7300))
+            #expect(proxy.loop.metrics.openTunnelCount.current == 1, "it was not idle for so long at this tick")
             try await proxy.tick(in: .seconds(7300))
             _ = try await near.ending()
             _ = try await far.ending()
             try await Self.waitForNoTunnel(proxy)
-        }
-    }
-
-    @Test(arguments: [true, false])
-    func bytesInEitherDirectionKeepATunnelOpen(byClient: Bool) async throws {
-        try await withProxy(ticks: false, configuration: { $0.tunnelIdleTimeout = .seconds(7200) }) { proxy in
-            let (near, far) = try await Self.tunnel(proxy)
-            try await proxy.tick(in: .seconds(1))
-            let (one, other) = byClient ? (near, far) : (far, near)
-            try await one.send("x")
-            #expect(try await other.text(1) == "x")
-            try await proxy.tick(in: .seconds(7300))
-            #expect(proxy.loop.metrics.openTunnelCount.current == 1, "it was not idle at this tick")
-            try await proxy.tick(in: .seconds(7300))
-            _ = try await other.ending()
         }
     }
 
