@@ -19,8 +19,7 @@ struct HTTP2LimitTests {
 
     /// The closing PING is not acknowledged either.
     @Test(arguments: [true, false]) func connectionWithoutStreamsIsClosedAfterClientIdle(sendsPreface: Bool) async throws {
-        try await withProxy { proxy in
-            let client = try await HTTP2RawClient.connect(to: proxy, settings: sendsPreface ? [] : nil)
+        try await withHTTP2Client(settings: sendsPreface ? [] : nil) { proxy, client in
             if sendsPreface { try await ping(client) } else { _ = try await client.frame(Kind.settings) }
             try await proxy.tick(in: .seconds(7100))
             try await proxy.tick(in: .seconds(7202))
@@ -28,13 +27,11 @@ struct HTTP2LimitTests {
             #expect(goaway.number(at: 4) == 0, "NO_ERROR")
             try await proxy.tick(in: .seconds(6))
             #expect(try await client.ending() == .closed)
-            try await client.close()
         }
     }
 
     @Test func connectionIsIdleFromTheEndOfItsLastStream() async throws {
-        try await withProxy { proxy in
-            let client = try await HTTP2RawClient.connect(to: proxy)
+        try await withHTTP2Client { proxy, client in
             try await client.request(1)
             let attempt = try await proxy.nextAttempt()
             for hours in 1..<10 { try await proxy.tick(in: .hours(Int64(hours))) }
@@ -46,7 +43,6 @@ struct HTTP2LimitTests {
             #expect(try await client.frame(Kind.goaway).number(at: 4) == 0)
             try await proxy.tick(in: .seconds(6))
             #expect(try await client.ending() == .closed)
-            try await client.close()
         }
     }
 
@@ -58,8 +54,7 @@ struct HTTP2LimitTests {
     ]
 
     @Test(arguments: unfinished) func unfinishedHeadEndsTheConnectionAfterRequestHead(bytes: [UInt8]) async throws {
-        try await withProxy { proxy in
-            let client = try await HTTP2RawClient.connect(to: proxy)
+        try await withHTTP2Client { proxy, client in
             try await client.request(1)
             _ = try await proxy.nextAttempt()
             try await ping(client, behind: bytes)
@@ -69,14 +64,12 @@ struct HTTP2LimitTests {
             let goaway = try await client.frame(Kind.goaway)
             #expect(goaway.number(at: 0) == 1 && goaway.number(at: 4) == 11, "ENHANCE_YOUR_CALM")
             #expect(try await client.ending() == .closed)
-            try await client.close()
         }
     }
 
     /// The time of a body has other limits, and a stream that waits for its response has none.
     @Test func partOfABodyAndFinishedHeadsAreNotUnfinished() async throws {
-        try await withProxy { proxy in
-            let client = try await HTTP2RawClient.connect(to: proxy)
+        try await withHTTP2Client { proxy, client in
             let block = try client.head(1, "POST", endsStream: false)
             let payload = Array(block.dropFirst(9))
             // The same head in three frames.
@@ -92,15 +85,13 @@ struct HTTP2LimitTests {
             #expect(try await attempt.wholeBody() == "AB")
             attempt.respond()
             #expect(try await client.responseFields(1)[":status"] == ["200"])
-            try await client.close()
         }
     }
 
     // MARK: Number
 
     @Test func streamsCountAsConnectionsAndGetTheRefusalByHTTP2() async throws {
-        try await withProxy(connectionCountMax: 3) { proxy in
-            let client = try await HTTP2RawClient.connect(to: proxy)
+        try await withHTTP2Client(connectionCountMax: 3) { proxy, client in
             try await client.request(1)
             try await client.request(3)
             let attempts = [try await proxy.nextAttempt(), try await proxy.nextAttempt()]
@@ -118,7 +109,6 @@ struct HTTP2LimitTests {
             try await client.request(7)
             try await proxy.nextAttempt().respond()
             #expect(try await client.responseFields(7)[":status"] == ["200"], "places are free again")
-            try await client.close()
         }
     }
 
@@ -126,8 +116,7 @@ struct HTTP2LimitTests {
 
     /// A reference of one byte expands to a field of 3 900 bytes (RFC 7541 section 6.1).
     @Test func referencesCountAsTheFieldsThatTheyStandFor() async throws {
-        try await withProxy { proxy in
-            let client = try await HTTP2RawClient.connect(to: proxy)
+        try await withHTTP2Client { proxy, client in
             let field = ("x-long", String(repeating: "a", count: 3900))
             let head = try client.head(1, "GET", "/", [(String, String)](repeating: field, count: 30))
             #expect(head.count < 6000)
@@ -139,14 +128,12 @@ struct HTTP2LimitTests {
             try await proxy.nextAttempt().respond()
             #expect(try await client.responseFields(5)[":status"] == ["200"])
             #expect(proxy.upstream.startedCount == 1)
-            try await client.close()
         }
     }
 
     /// NIOHPACK has replaced such bytes by U+FFFD already.
     @Test func valueThatIsNotUTF8IsRefusedAndNotAltered() async throws {
-        try await withProxy { proxy in
-            let client = try await HTTP2RawClient.connect(to: proxy)
+        try await withHTTP2Client { proxy, client in
             try await client.request(1, "GET", "/", [("x-name", "Zoë")])
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.values("x-name") == ["Zoë"])
@@ -159,14 +146,12 @@ struct HTTP2LimitTests {
             #expect(try await client.responseFields(3)[":status"] == ["400"])
             #expect(try await client.body(3).contains("UTF-8"))
             #expect(proxy.upstream.startedCount == 1)
-            try await client.close()
         }
     }
 
     /// The stream was reset without a reason for the client; its bytes would have become U+FFFD.
     @Test(arguments: ["GET", "HEAD", "POST"]) func responseWhoseValueIsNotUTF8IsA502ThatNamesTheField(method: String) async throws {
-        try await withProxy { proxy in
-            let client = try await HTTP2RawClient.connect(to: proxy)
+        try await withHTTP2Client { proxy, client in
             // The body of the POST is still on its way.
             try await client.request(1, method, "/", endsStream: method != "POST")
             let attempt = try await proxy.nextAttempt()
@@ -191,7 +176,6 @@ struct HTTP2LimitTests {
             let next = try await client.responseFields(3)
             #expect(next[":status"] == ["200"] && next["x-name"] == ["Zoë"])
             #expect(proxy.upstream.startedCount == 2)
-            try await client.close()
         }
     }
 

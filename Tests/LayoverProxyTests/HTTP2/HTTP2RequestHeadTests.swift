@@ -12,16 +12,13 @@ struct HTTP2RequestHeadTests {
         String(buffer: try HTTP2RequestHead(HPACKHeaders(fields), endsStream: endsStream).bytes)
     }
 
-    @Test func headIsWrittenInTheOtherVersion() throws {
-        #expect(try text(Self.plain + [("x-a", "1"), ("accept", "*/*")]) == "GET /a?b HTTP/1.1\r\nhost: o.test\r\nx-a: 1\r\naccept: */*\r\n\r\n")
-    }
-
-    @Test func cookiesAreJoined() throws {
-        #expect(try text(Self.plain + [("cookie", "a=1"), ("x", "y"), ("cookie", "b=2")]).hasSuffix("x: y\r\ncookie: a=1; b=2\r\n\r\n"))
-    }
-
-    @Test func wishForTrailersIsForTheNextRecipient() throws {
-        #expect(try text(Self.plain + [("te", "trailers")]).hasSuffix("te: trailers\r\nconnection: te\r\n\r\n"))
+    /// Cookies are joined. The wish for trailers is for the next recipient. `:authority` counts, not the Host.
+    @Test(arguments: [
+        ([("x-a", "1"), ("accept", "*/*")], "x-a: 1\r\naccept: */*\r\n"), ([("te", "trailers")], "te: trailers\r\nconnection: te\r\n"),
+        ([("cookie", "a=1"), ("x", "y"), ("cookie", "b=2")], "x: y\r\ncookie: a=1; b=2\r\n"), ([("host", "O.TEST")], ""),
+    ])
+    func headIsWrittenInTheOtherVersion(fields: [(String, String)], lines: String) throws {
+        #expect(try text(Self.plain + fields) == "GET /a?b HTTP/1.1\r\nhost: o.test\r\n\(lines)\r\n")
     }
 
     @Test(arguments: [
@@ -36,7 +33,6 @@ struct HTTP2RequestHeadTests {
 
     @Test func hostStandsInForTheAuthority() throws {
         #expect(try text(Self.plain.filter { $0.0 != ":authority" } + [("host", "O.test")]).contains("\r\nhost: O.test\r\n"))
-        #expect(try text(Self.plain + [("host", "O.TEST")]).contains("\r\nhost: o.test\r\n"), ":authority counts")
     }
 
     @Test func connectKeepsItsForm() throws {

@@ -42,8 +42,7 @@ struct HTTP2SessionTests {
 
     /// Last stream 0 promises that nothing was processed, and a client would send its POST again (RFC 9113 section 6.8).
     @Test(arguments: Flood.allCases) private func endByAFloodNamesTheRequestsThatWereSent(flood: Flood) async throws {
-        try await withProxy { proxy in
-            let client = try await HTTP2RawClient.connect(to: proxy)
+        try await withHTTP2Client { proxy, client in
             try await client.request(1, "POST", "/order", [("content-length", "3")], endsStream: false)
             try await client.data(1, "one")
             let attempt = try await proxy.nextAttempt()
@@ -59,26 +58,22 @@ struct HTTP2SessionTests {
             if flood != .resets, flood != .streamErrors { #expect(last == 3) }
             attempt.respond()
             upload.respond()
-            try await client.close()
         }
     }
 
     @Test func streamsOpenedLaterAreNamedToo() async throws {
-        try await withProxy { proxy in
-            let client = try await HTTP2RawClient.connect(to: proxy)
+        try await withHTTP2Client { proxy, client in
             for stream in stride(from: UInt32(1), through: 9, by: 2) { try await client.request(stream, "POST", "/\(stream)") }
             for _ in 0..<5 { try await proxy.nextAttempt().respond() }
             try await client.send(HTTP2RawClient.frame(Kind.settings, payload: [1]))
             let goaway = try await client.frame(Kind.goaway)
             #expect(goaway.number(at: 0) == 9 && goaway.number(at: 4) == 6)
-            try await client.close()
         }
     }
 
     /// The client may have sent requests that are on their way: none is refused before it has acknowledged (RFC 9113 section 6.8).
     @Test func stoppingProxyNamesTheHighestNumberFirst() async throws {
-        try await withProxy { proxy in
-            let client = try await HTTP2RawClient.connect(to: proxy)
+        try await withHTTP2Client { proxy, client in
             try await client.request(1)
             let attempt = try await proxy.nextAttempt()
             let drained = Task { await proxy.server.drain(within: .seconds(60)) }
@@ -92,7 +87,6 @@ struct HTTP2SessionTests {
             #expect(try await client.responseFields(1)[":status"] == ["200"])
             #expect(try await client.ending() == .closed)
             await drained.value
-            try await client.close()
         }
     }
 }

@@ -49,6 +49,12 @@ struct HTTP2StreamTranscoderTests {
                 [(":method", method), (":scheme", "https"), (":authority", "o.test"), (":path", "/")] + more, endsStream: endsStream)
         }
 
+        /// A stream whose request has begun.
+        static func begun(_ method: String = "GET", _ more: [(String, String)] = [], endsStream: Bool = true) throws -> Stream {
+            let stream = try Stream.begun(method, more, endsStream: endsStream)
+            return stream
+        }
+
         /// The bytes that the connection has received.
         var requestText: String {
             get throws {
@@ -86,16 +92,14 @@ struct HTTP2StreamTranscoderTests {
     // MARK: The request
 
     @Test func bodyOfAKnownLengthPassesAsItIs() throws {
-        let stream = try Stream()
-        try stream.begin("POST", [("content-length", "5")], endsStream: false)
+        let stream = try Stream.begun("POST", [("content-length", "5")], endsStream: false)
         try stream.receive("ab")
         try stream.receive("cde", endsStream: true)
         #expect(try stream.requestText.hasSuffix("content-length: 5\r\n\r\nabcde"))
     }
 
     @Test func otherBodyIsChunkedWithItsTrailers() throws {
-        let stream = try Stream()
-        try stream.begin("POST", endsStream: false)
+        let stream = try Stream.begun("POST", endsStream: false)
         try stream.receive("ab")
         try stream.receive("")
         try stream.receive(String(repeating: "x", count: 20))
@@ -106,8 +110,7 @@ struct HTTP2StreamTranscoderTests {
     }
 
     @Test func emptyLastFrameEndsTheBody() throws {
-        let stream = try Stream()
-        try stream.begin("POST", endsStream: false)
+        let stream = try Stream.begun("POST", endsStream: false)
         try stream.receive("", endsStream: true)
         #expect(try stream.requestText.hasSuffix("\r\n\r\n0\r\n\r\n"))
     }
@@ -115,8 +118,7 @@ struct HTTP2StreamTranscoderTests {
     /// A body that is not what was promised must never become a complete request.
     @Test(arguments: [("4", ["abc"], "abc"), ("2", ["abc"], ""), ("2", ["ab", "c"], ""), ("3", ["a", "bc", "d"], "a")])
     func bodyOfAnotherLengthResetsTheStream(length: String, frames: [String], passed: String) throws {
-        let stream = try Stream()
-        try stream.begin("POST", [("content-length", length)], endsStream: false)
+        let stream = try Stream.begun("POST", [("content-length", length)], endsStream: false)
         for frame in frames { try stream.receive(frame) }
         try stream.receive("", endsStream: true)
         #expect(try stream.requestText.hasSuffix("content-length: \(length)\r\n\r\n\(passed)"))
@@ -125,8 +127,7 @@ struct HTTP2StreamTranscoderTests {
 
     @Test func requestThatAnnouncesNoBodyWaitsForTheEndOfTheStream() throws {
         for (text, isMalformed) in [("", false), ("a", true)] {
-            let stream = try Stream()
-            try stream.begin("POST", [("content-length", "0")], endsStream: false)
+            let stream = try Stream.begun("POST", [("content-length", "0")], endsStream: false)
             #expect(try stream.requestText == "")
             try stream.receive(text, endsStream: true)
             #expect(try stream.requestText.isEmpty == isMalformed)
@@ -135,8 +136,7 @@ struct HTTP2StreamTranscoderTests {
     }
 
     @Test func malformedHeadIsNotForwarded() throws {
-        let stream = try Stream()
-        try stream.begin("GET", [("connection", "close")])
+        let stream = try Stream.begun("GET", [("connection", "close")])
         #expect(try stream.requestText == "")
         #expect(try stream.frames == ["reset 1"])
         // Later frames are dropped.
@@ -147,8 +147,7 @@ struct HTTP2StreamTranscoderTests {
     @Test(arguments: [[(":path", "/")], [("connection", "close")], [("x", "a\nb")]]) func malformedTrailersResetTheStream(
         fields: [(String, String)]
     ) throws {
-        let stream = try Stream()
-        try stream.begin("POST", endsStream: false)
+        let stream = try Stream.begun("POST", endsStream: false)
         try stream.receive("a")
         try stream.receive(fields, endsStream: true)
         #expect(try !stream.requestText.contains("0\r\n"))
@@ -169,8 +168,7 @@ struct HTTP2StreamTranscoderTests {
     }
 
     @Test func expectationStaysWhereTheClientMayWait() throws {
-        let stream = try Stream()
-        try stream.begin("POST", [("expect", "100-continue"), ("content-length", "3")], endsStream: false)
+        let stream = try Stream.begun("POST", [("expect", "100-continue"), ("content-length", "3")], endsStream: false)
         #expect(try stream.requestText.contains("\r\nexpect: 100-continue\r\n"))
         try stream.receive("abc", endsStream: true)
         #expect(try stream.requestText == "abc")
@@ -180,8 +178,7 @@ struct HTTP2StreamTranscoderTests {
 
     /// The bytes would become U+FFFD.
     @Test func valueThatIsNotUTF8ResetsTheStreamInsteadOfBeingAltered() throws {
-        let stream = try Stream()
-        try stream.begin()
+        let stream = try Stream.begun()
         var bytes = ByteBuffer(string: "HTTP/1.1 200 OK\r\nX-Name: Zo")
         bytes.writeBytes([0xEB, 0x0D, 0x0A])
         bytes.writeString("Content-Length: 0\r\n\r\n")
@@ -189,23 +186,28 @@ struct HTTP2StreamTranscoderTests {
         #expect(try stream.frames.first == "reset 2")
     }
 
-    @Test(arguments: ["Zoë", "\u{FFFD}", "東京"]) func valueInUTF8IsUnchanged(value: String) throws {
-        let stream = try Stream()
-        try stream.begin()
-        try stream.answer("HTTP/1.1 200 OK\r\nX-Name: \(value)\r\nContent-Length: 0\r\n\r\n")
-        #expect(try stream.frames == ["headers :status=200 x-name=\(value) content-length=0 end"])
-    }
-
-    @Test func responseIsWrittenWithTheEndInItsLastFrame() throws {
-        let stream = try Stream()
-        try stream.begin()
-        try stream.answer("HTTP/1.1 200 OK\r\nX-A: 1\r\nKeep-Alive: 5\r\nContent-Length: 5\r\n\r\nabcde")
-        #expect(try stream.frames == ["headers :status=200 x-a=1 content-length=5", "data abcde end"])
+    /// A value in UTF-8 is unchanged. A response without a body is one frame.
+    @Test(arguments: [
+        (
+            "GET", "200 OK\r\nX-A: 1\r\nKeep-Alive: 5\r\nContent-Length: 5\r\n\r\nabcde",
+            ["headers :status=200 x-a=1 content-length=5", "data abcde end"]
+        ),
+        ("HEAD", "200 OK\r\nContent-Length: 5\r\n\r\n", ["headers :status=200 content-length=5 end"]),
+        ("GET", "200 OK\r\nX-Name: Zoë\r\nContent-Length: 0\r\n\r\n", ["headers :status=200 x-name=Zoë content-length=0 end"]),
+        ("GET", "200 OK\r\nX-Name: \u{FFFD}\r\nContent-Length: 0\r\n\r\n", ["headers :status=200 x-name=\u{FFFD} content-length=0 end"]),
+        ("GET", "200 OK\r\nX-Name: 東京\r\nContent-Length: 0\r\n\r\n", ["headers :status=200 x-name=東京 content-length=0 end"]),
+        ("GET", "200 OK\r\nContent-Length: 0\r\n\r\n", ["headers :status=200 content-length=0 end"]),
+        ("GET", "204 No Content\r\n\r\n", ["headers :status=204 end"]),
+        ("GET", "304 Not Modified\r\nETag: \"a\"\r\n\r\n", ["headers :status=304 etag=\"a\" end"]),
+    ])
+    func responseIsWrittenWithTheEndInItsLastFrame(method: String, response: String, frames: [String]) throws {
+        let stream = try Stream.begun(method)
+        try stream.answer("HTTP/1.1 " + response)
+        #expect(try stream.frames == frames)
     }
 
     @Test func responseThatComesInPiecesLeavesInPieces() throws {
-        let stream = try Stream()
-        try stream.begin()
+        let stream = try Stream.begun()
         try stream.answer("HTTP/1.1 200 OK\r\nTransfer-Enc")
         #expect(try stream.frames == [])
         try stream.answer("oding: chunked\r\n\r\n")
@@ -217,36 +219,15 @@ struct HTTP2StreamTranscoderTests {
     }
 
     @Test func trailersAndInterimResponsesPass() throws {
-        let stream = try Stream()
-        try stream.begin()
+        let stream = try Stream.begun()
         try stream.answer("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
         #expect(try stream.frames == ["headers :status=103 link=</a>"])
         try stream.answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX-Sum:  7\r\n\r\n")
         #expect(try stream.frames == ["headers :status=200", "data a", "headers x-sum=7 end"])
     }
 
-    @Test(arguments: [
-        "HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
-    ])
-    func responseWithoutABodyIsOneFrame(text: String) throws {
-        let stream = try Stream()
-        try stream.begin()
-        try stream.answer(text)
-        let frames = try stream.frames
-        #expect(frames.count == 1 && frames[0].hasSuffix(" end"), "\(frames)")
-    }
-
-    @Test func responseToHEADHasNoBody() throws {
-        let stream = try Stream()
-        try stream.begin("HEAD")
-        try stream.answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
-        #expect(try stream.frames == ["headers :status=200 content-length=5 end"])
-    }
-
     @Test func connectionThatEndsTheBodyEndsTheStream() throws {
-        let stream = try Stream()
-        try stream.begin()
+        let stream = try Stream.begun()
         try stream.answer("HTTP/1.1 200 OK\r\n\r\nabc")
         #expect(try stream.frames == ["headers :status=200", "data abc"])
         stream.channel.close(mode: .output, promise: nil)
@@ -255,8 +236,7 @@ struct HTTP2StreamTranscoderTests {
 
     /// A client must not take what it has for a complete response.
     @Test func responseThatIsCutOffResetsTheStream() throws {
-        let stream = try Stream()
-        try stream.begin()
+        let stream = try Stream.begun()
         try stream.answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab")
         stream.channel.close(promise: nil)
         #expect(try stream.frames == ["headers :status=200 content-length=5", "data ab", "reset 2"])
@@ -282,8 +262,7 @@ struct HTTP2StreamTranscoderTests {
 
     /// RFC 9113 section 8.1: the rest of the request is not wanted, and the response is good.
     @Test func completeResponseToAnIncompleteRequestResetsTheStreamWithoutAnError() throws {
-        let stream = try Stream()
-        try stream.begin("POST", endsStream: false)
+        let stream = try Stream.begun("POST", endsStream: false)
         try stream.answer("HTTP/1.1 413 Content Too Large\r\nContent-Length: 1\r\n\r\na")
         stream.channel.close(mode: .output, promise: nil)
         #expect(try stream.frames == ["headers :status=413 content-length=1", "data a end", "reset 0"])

@@ -136,6 +136,17 @@ final class HTTP2RawClient {
     func ending() async throws -> RawClient.Ending { try await raw.ending().0 }
 }
 
+/// Runs a proxy for one test, and a client that is connected to it by HTTP/2.
+func withHTTP2Client(
+    connectionCountMax: Int = 10_000, settings: [(UInt16, UInt32)]? = [], _ test: (TestProxy, HTTP2RawClient) async throws -> Void
+) async throws {
+    try await withProxy(connectionCountMax: connectionCountMax) { proxy in
+        let client = try await HTTP2RawClient.connect(to: proxy, settings: settings)
+        try await test(proxy, client)
+        try await client.close()
+    }
+}
+
 /// Begins the session on the open connection, as the connection in an intercepted CONNECT does.
 private final class SessionStart: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
