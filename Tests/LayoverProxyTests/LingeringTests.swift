@@ -13,9 +13,7 @@ struct LingeringTests {
 
     /// Before, the connection was closed after 5 s in all, and the reset destroyed the response.
     @Test func connectionLingersWhileTheClientSends() async throws {
-        try await withProxy(ticks: false) { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 50_000_000))
-            let attempt = try await proxy.nextAttempt()
+        try await withAttempt(of: .post("/", length: 50_000_000), ticks: false) { proxy, client, attempt in
             attempt.respond(413, ["Content-Length: 3"], body: "big")
             #expect(try await client.answer().status == 413)
             for second in stride(from: Int64(2), through: 26, by: 2) {
@@ -32,9 +30,7 @@ struct LingeringTests {
     }
 
     @Test func connectionOfASilentClientLingersForFiveSeconds() async throws {
-        try await withProxy(ticks: false) { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 50_000_000))
-            let attempt = try await proxy.nextAttempt()
+        try await withAttempt(of: .post("/", length: 50_000_000), ticks: false) { proxy, client, attempt in
             attempt.respond(413, ["Content-Length: 3"], body: "big")
             #expect(try await client.answer().status == 413)
             try await proxy.tick(in: .seconds(6))

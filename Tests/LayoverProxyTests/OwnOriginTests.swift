@@ -35,8 +35,7 @@ struct OwnOriginTests {
     @Test func upstreamResponseThroughARouteIsSandboxed() async throws {
         let fields = ["Content-Type: text/html", "X-Content-Type-Options: none", "Content-Security-Policy: default-src *", "Content-Length: 2"]
         try await withProxy(script: { $0.respondOnceSent(200, fields, body: "ok") }, configuration: Self.routes) { proxy in
-            let client = try await proxy.client(sending: .own("GET", "/.layover/route/api/page"))
-            let response = try await client.answer()
+            let response = try await proxy.answer(to: .own("GET", "/.layover/route/api/page"))
             #expect(response.status == 200 && response.body == "ok")
             Self.expectGuarded(response)
             #expect(response.values("Content-Security-Policy") == ["sandbox", "default-src *"])

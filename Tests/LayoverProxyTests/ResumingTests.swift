@@ -9,40 +9,35 @@ struct ResumingTests {
     private static let known = ["Content-Length: 10", "ETag: \"v1\""]
 
     /// A client that has got half of its response, whose connection then broke.
-    private static func broken(
-        _ proxy: TestProxy, _ fields: [String] = known, request: String = .get("/"), body: String = "01234"
-    ) async throws -> RawClient {
-        let client = try await proxy.client(sending: request)
-        let attempt = try await proxy.nextAttempt()
-        attempt.sendHead(200, fields)
-        attempt.sendBody(body)
-        attempt.fail(.connectionTerminated, phase: .receiving, evidence: .answered)
-        return client
+    private static func withBroken(
+        _ fields: [String] = known, request: String = .get("/"), body: String = "01234", routes: RouteTable = patient,
+        _ test: (TestProxy, RawClient) async throws -> Void
+    ) async throws {
+        try await withAttempt(of: request, configuration: { $0.routes = routes }) { proxy, client, attempt in
+            attempt.sendHead(200, fields)
+            attempt.sendBody(body)
+            attempt.fail(.connectionTerminated, phase: .receiving, evidence: .answered)
+            try await test(proxy, client)
+        }
     }
 
-    /// The next attempt, once its time has come.
-    private static func next(_ proxy: TestProxy) async throws -> ScriptedAttempt {
-        _ = try await proxy.entry()
-        try await proxy.advance(by: .seconds(3600))
-        return try await proxy.nextAttempt()
-    }
+    private static func next(_ proxy: TestProxy) async throws -> ScriptedAttempt { try await proxy.nextAttempt(after: .seconds(3600)) }
 
     private static func rest(_ range: String, _ tag: String = "\"v1\"") -> [String] {
         ["Content-Range: bytes \(range)", "ETag: \(tag)"]
     }
 
     private static func configuration(_ change: (inout Policy) -> Void) -> RouteTable {
-        var policy = Policy.standard
-        (policy.holdMax, policy.lifetime) = (.seconds(86_400), .seconds(864_000))
-        change(&policy)
-        return RouteTable(policies: ["default": policy])
+        .standard {
+            ($0.holdMax, $0.lifetime) = (.seconds(86_400), .seconds(864_000))
+            change(&$0)
+        }
     }
 
-    private static func patient(_ configuration: inout ProxyConfiguration) { configuration.routes = Self.configuration { _ in } }
+    private static let patient = configuration { _ in }
 
     @Test func responseGoesOnWhereItBroke() async throws {
-        try await withProxy(configuration: Self.patient) { proxy in
-            let client = try await Self.broken(proxy)
+        try await Self.withBroken { proxy, client in
             let entry = try await proxy.entry()
             #expect(entry.resume == ResumeProgress(done: 5, total: 10, times: 0))
             let second = try await Self.next(proxy)
@@ -63,9 +58,8 @@ struct ResumingTests {
 
     /// After the head, after the first byte, before the last, and after the last.
     @Test(arguments: [0, 1, 9, 10]) func responseMayBreakAtAnyPlace(done: Int) async throws {
-        try await withProxy(configuration: Self.patient) { proxy in
-            let body = "0123456789"
-            let client = try await Self.broken(proxy, body: String(body.prefix(done)))
+        let body = "0123456789"
+        try await Self.withBroken(body: String(body.prefix(done))) { proxy, client in
             if done < 10 {
                 let second = try await Self.next(proxy)
                 #expect(second.values("Range") == ["bytes=\(done)-"])
@@ -79,7 +73,7 @@ struct ResumingTests {
 
     /// Bytes of one part that the client has not taken count for the next part: frequent breaks do not fill the memory.
     @Test func clientThatTakesNothingSlowsTheRestDown() async throws {
-        try await withProxy(configuration: Self.patient) { proxy in
+        try await withProxy(configuration: { $0.routes = Self.patient }) { proxy in
             let total = 48 << 20
             let client = try await proxy.connect(readsByItself: false, receiveBuffer: 65_536)
             try await client.send(.get("/"))
@@ -104,19 +98,17 @@ struct ResumingTests {
         }
     }
 
-    @Test func drainEndsTheWaitForTheRest() async throws {
-        try await withProxy(configuration: Self.patient) { proxy in
-            let client = try await Self.broken(proxy)
-            _ = try await proxy.entry()
-            await proxy.engine.drain()
+    @Test(arguments: [false, true]) func endOfTheWaitForTheRestCutsTheClientOff(drains: Bool) async throws {
+        try await Self.withBroken { proxy, client in
+            let entry = try await proxy.entry()
+            if drains { await proxy.engine.drain() } else { _ = await proxy.engine.command(.cancel, entry.id) }
             #expect(try await client.ending().rest.hasSuffix("\r\n\r\n01234"), "no other response inside this one")
             #expect(await proxy.engine.liveEntries().isEmpty)
         }
     }
 
     @Test func policyOfAReloadIsTheOneOfItsWait() async throws {
-        try await withProxy(configuration: Self.patient) { proxy in
-            let client = try await Self.broken(proxy)
+        try await Self.withBroken { proxy, client in
             _ = try await proxy.entry()
             try await proxy.reload { $0.routes = Self.configuration { $0.automaticAttemptsMax = 1 } }
             try await Self.next(proxy).fail(.connectionRefused)
@@ -127,8 +119,7 @@ struct ResumingTests {
 
     /// A break of the continuation, a refused connection and a status that asks to come later.
     @Test func responseGoesOnAfterManyTroubles() async throws {
-        try await withProxy(configuration: Self.patient) { proxy in
-            let client = try await Self.broken(proxy, request: .get("/", "Accept-Encoding: gzip", "If-Range: \"old\""))
+        try await Self.withBroken(request: .get("/", "Accept-Encoding: gzip", "If-Range: \"old\"")) { proxy, client in
             let second = try await Self.next(proxy)
             #expect(second.values("If-Range") == ["\"v1\""], "replaced")
             #expect(second.values("Accept-Encoding") == ["gzip"], "as in the first request")
@@ -159,23 +150,20 @@ struct ResumingTests {
             (416, ["Content-Range: bytes */10"]), (302, ["Location: /x"]),
         ] as [(Int, [String])])
     func invalidContinuationCutsTheClientOff(status: Int, fields: [String]) async throws {
-        try await withProxy(configuration: Self.patient) { proxy in
-            let client = try await Self.broken(proxy)
+        try await Self.withBroken { proxy, client in
             let second = try await Self.next(proxy)
             second.sendHead(status, fields)
             if status != 304 { second.sendBody("56789") }
             let (_, text) = try await client.ending()
             #expect(text.hasSuffix("\r\n\r\n01234"), "never a byte of another response")
             try await second.seen.wait("the end of the attempt") { $0.isCancelled }
-            let entry = try await proxy.entry(.failed)
-            #expect(entry.lastFailure?.message.contains("broke off") == true)
+            #expect(try await proxy.entry(.failed).lastFailure?.message.contains("broke off") == true)
         }
     }
 
     /// In the middle of a body a head would be taken for bytes of it.
     @Test func interimResponsesToTheRequestForTheRestStayAway() async throws {
-        try await withProxy(configuration: Self.patient) { proxy in
-            let client = try await Self.broken(proxy)
+        try await Self.withBroken { proxy, client in
             let second = try await Self.next(proxy)
             second.deliver([second.head(103, ["Link: </a.css>"]), second.head(100, [])])
             second.respond(206, Self.rest("5-9/10") + ["Content-Length: 5"], body: "56789")
@@ -183,20 +171,10 @@ struct ResumingTests {
         }
     }
 
-    /// The body of the request is incomplete, so the request cannot be sent again.
-    @Test func requestThatStillComesInIsCutOff() async throws {
-        try await withProxy(configuration: Self.patient) { proxy in
-            let client = try await Self.broken(proxy, request: .get("/", "Content-Length: 3", "Expect: 100-continue"))
-            let (_, text) = try await client.ending()
-            #expect(text.hasSuffix("\r\n\r\n01234"), "neither a 100 nor another response inside it")
-        }
-    }
-
     /// After a client has closed its sending side, its request never waits.
     @Test(arguments: [false, true]) func clientThatClosedItsSideIsCutOff(isLater: Bool) async throws {
-        try await withProxy(configuration: Self.patient) { proxy in
-            let client = try await proxy.client(sending: .get("/"))
-            var attempt = try await proxy.nextAttempt()
+        try await withAttempt(configuration: { $0.routes = Self.patient }) { proxy, client, first in
+            var attempt = first
             if isLater {
                 attempt.sendHead(200, Self.known)
                 attempt.sendBody("01234")
@@ -216,45 +194,30 @@ struct ResumingTests {
         }
     }
 
+    /// The head of a response to HEAD has the length of a body that does not come. A request whose body is incomplete cannot be sent again.
     @Test(
         arguments: [
             (["Content-Length: 10"], .get("/")), (["Content-Length: 10", "ETag: W/\"v1\""], .get("/")),
             (["Content-Length: 10", "ETag: \"v1\"", "Accept-Ranges: none"], .get("/")),
             (["Transfer-Encoding: chunked", "ETag: \"v1\""], .get("/")), (["ETag: \"v1\""], .get("/")),
-            (known, .get("/", "Range: bytes=0-")),
+            (known, .get("/", "Range: bytes=0-")), (known, .get("/", "Content-Length: 3", "Expect: 100-continue")),
             (known, "POST http://origin.test/ HTTP/1.1\r\nHost: origin.test\r\nContent-Length: 0\r\n\r\n"),
+            (known, "HEAD http://origin.test/ HTTP/1.1\r\nHost: origin.test\r\n\r\n"),
         ] as [([String], String)])
     func unresumableResponseIsCutOff(fields: [String], request: String) async throws {
-        try await withProxy(configuration: Self.patient) { proxy in
-            let client = try await Self.broken(proxy, fields, request: request)
-            #expect(try await client.ending().rest.contains("01234"))
-            #expect(await proxy.engine.liveEntries().isEmpty)
-        }
-    }
-
-    /// The head has the length of a body that does not come.
-    @Test func responseToHEADDoesNotGoOn() async throws {
-        try await withProxy(configuration: Self.patient) { proxy in
-            let client = try await Self.broken(proxy, request: "HEAD http://origin.test/ HTTP/1.1\r\nHost: origin.test\r\n\r\n", body: "")
-            #expect(try await client.ending().rest.contains("HTTP/1.1 200 "))
+        let body = request.hasPrefix("HEAD") ? "" : "01234"
+        try await Self.withBroken(fields, request: request, body: body) { proxy, client in
+            let (_, text) = try await client.ending()
+            let end = fields.contains { $0.hasPrefix("Content-Length") } ? "\r\n\r\n" + body : "5\r\n01234\r\n"
+            #expect(text.hasPrefix("HTTP/1.1 200 ") && text.hasSuffix(end), "neither a 100 nor another response inside it")
             #expect(await proxy.engine.liveEntries().isEmpty)
             #expect(proxy.upstream.startedCount == 1)
         }
     }
 
-    @Test func cancelCutsTheClientOff() async throws {
-        try await withProxy(configuration: Self.patient) { proxy in
-            let client = try await Self.broken(proxy)
-            let entry = try await proxy.entry()
-            _ = await proxy.engine.command(.cancel, entry.id)
-            #expect(try await client.ending().rest.hasSuffix("\r\n\r\n01234"))
-        }
-    }
-
     /// `holdMax` counts from the last byte.
     @Test func waitIsLimitedFromTheLastProgress() async throws {
-        try await withProxy(configuration: { $0.routes = Self.configuration { $0.holdMax = .seconds(5000) } }) { proxy in
-            let client = try await Self.broken(proxy)
+        try await Self.withBroken(routes: Self.configuration { $0.holdMax = .seconds(5000) }) { proxy, client in
             let second = try await Self.next(proxy)
             second.sendHead(206, Self.rest("5-9/10"))
             second.sendBody("5")

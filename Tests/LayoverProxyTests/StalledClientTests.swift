@@ -43,11 +43,7 @@ struct StalledClientTests {
     @Test(arguments: [true, false])
     func clientThatReadsSlowlyIsNotCutOff(isComplete: Bool) async throws {
         try await withProxy(
-            ticks: false,
-            configuration: {
-                $0.clientStallTimeout = Self.stallMax
-                $0.clientIdleTimeout = .seconds(60)
-            }
+            ticks: false, configuration: { ($0.clientStallTimeout, $0.clientIdleTimeout) = (Self.stallMax, .seconds(60)) }
         ) { proxy in
             let (client, attempt) = try await Self.stalled(proxy, isComplete: isComplete)
             try await proxy.tick(in: .seconds(1))
