@@ -2,6 +2,8 @@ import LayoverCore
 import Testing
 
 struct RejectionMemoryTests {
+    private var memory = RejectionMemory()
+
     private func pair(_ host: String, of client: String = "192.0.2.1") -> RejectionMemory.Pair {
         RejectionMemory.Pair(client: client, host: host)
     }
@@ -12,8 +14,7 @@ struct RejectionMemoryTests {
         #expect(TLSRejection(alert: alert) == ([42, 43, 44, 45, 46, 48].contains(alert) ? .certain : nil))
     }
 
-    @Test func certainRejectionCountsAtOnceForAnHour() {
-        var memory = RejectionMemory()
+    @Test mutating func certainRejectionCountsAtOnceForAnHour() {
         let isNew = memory.rejected(pair("a.example"), .certain, now: at(0))
         #expect(isNew)
         #expect(memory.isRejected(pair("a.example"), now: at(3599)))
@@ -21,8 +22,7 @@ struct RejectionMemoryTests {
         #expect(!memory.isRejected(pair("b.example"), now: at(1)))
     }
 
-    @Test func rejectionByOneClientDoesNotAffectOthers() {
-        var memory = RejectionMemory()
+    @Test mutating func rejectionByOneClientDoesNotAffectOthers() {
         _ = memory.rejected(pair("a.example"), .certain, now: at(0))
         #expect(!memory.isRejected(pair("a.example", of: "192.0.2.2"), now: at(1)))
         for second in [1, 2] { _ = memory.rejected(pair("b.example"), .possible, now: at(second)) }
@@ -32,16 +32,14 @@ struct RejectionMemoryTests {
         #expect(memory.rejectedHosts(now: at(4)) == ["a.example"], "each host once")
     }
 
-    @Test func possibleRejectionsCountWhenThreeComeWithinTenSeconds() {
-        var memory = RejectionMemory()
+    @Test mutating func possibleRejectionsCountWhenThreeComeWithinTenSeconds() {
         var counted: [Bool] = []
         for second in [0, 9, 11, 12, 13] { counted.append(memory.rejected(pair("a.example"), .possible, now: at(second))) }
         #expect(counted == [false, false, false, true, false])
         #expect(memory.rejectedHosts(now: at(13)) == ["a.example"])
     }
 
-    @Test func acceptedCertificateForgetsPossibleRejectionsOnly() {
-        var memory = RejectionMemory()
+    @Test mutating func acceptedCertificateForgetsPossibleRejectionsOnly() {
         for second in [0, 1] { _ = memory.rejected(pair("a.example"), .possible, now: at(second)) }
         memory.accepted(pair("a.example"))
         let isCounted = memory.rejected(pair("a.example"), .possible, now: at(2))
@@ -51,17 +49,16 @@ struct RejectionMemoryTests {
         #expect(memory.isRejected(pair("b.example"), now: at(2)))
     }
 
-    @Test func changedAuthorityForgetsEverything() {
-        var memory = RejectionMemory()
+    @Test mutating func changedAuthorityForgetsEverything() {
         _ = memory.rejected(pair("a.example"), .certain, now: at(0))
         memory.authorityChanged()
         #expect(!memory.isRejected(pair("a.example"), now: at(1)))
     }
 
-    @Test func oldestPairIsForgottenBeyondTheLimit() {
+    @Test mutating func oldestPairIsForgottenBeyondTheLimit() {
         var limits = RejectionMemory.Limits()
         limits.pairCountMax = 2
-        var memory = RejectionMemory(limits: limits)
+        memory = RejectionMemory(limits: limits)
         for (second, name) in ["a", "b", "c"].enumerated() { _ = memory.rejected(pair(name), .certain, now: at(second)) }
         #expect(memory.rejectedHosts(now: at(3)) == ["b", "c"])
     }

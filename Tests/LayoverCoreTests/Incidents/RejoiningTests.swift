@@ -18,11 +18,8 @@ struct RejoiningTests {
     }
 
     private mutating func fail(_ id: EntryID, _ number: Int, asks: UndecidedReason? = nil) {
-        _ = bench.kept(
-            bench.set.handle(
-                AttemptFailed(
-                    id, .refused, .init(delay: .seconds(5), shutsGate: true, asks: asks), bench.tally(id, number, records: [line(number)])),
-                now: bench.now, using: &bench.generator))
+        let parking = Verdict.Parking(delay: .seconds(5), shutsGate: true, asks: asks)
+        _ = bench.handle(AttemptFailed(id, .refused, parking, bench.tally(id, number, records: [line(number)])))
     }
 
     @Test mutating func exhaustedEntryStaysInTheIncident() throws {
@@ -85,8 +82,7 @@ struct RejoiningTests {
         let records = bench.records()
         bench.set = PendingSet()
         _ = bench.mode(.offline)
-        _ = bench.kept(
-            bench.set.handle(TicketsRestored(records.map { ($0, .fixture()) }, ended: [:]), now: bench.now, using: &bench.generator))
+        _ = bench.handle(TicketsRestored(records.map { ($0, .fixture()) }, ended: [:]))
         let incident = try #require(open.first)
         #expect(incident.scope == .network && incident.waiting == 1 && incident.cause == nil)
     }

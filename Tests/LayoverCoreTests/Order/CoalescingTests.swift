@@ -5,130 +5,118 @@ import Testing
 /// `coalesce: lastPut`.
 struct CoalescingTests {
     private static let policy = Policy.fixture { $0.coalesce = .lastPut }
+    /// Nothing is sent in mode `offline`.
+    private var bench = PendingBench()
 
-    /// The bench is offline, so that nothing is sent.
-    private static func bench() -> PendingBench {
-        var bench = PendingBench()
-        _ = bench.mode(.offline)
-        return bench
-    }
-
-    private static func put(
-        _ bench: inout PendingBench, _ path: String = "/", _ change: (inout PendingBench.Wish) -> Void = { _ in }
+    private mutating func put(
+        _ path: String = "/", _ change: (inout PendingBench.Wish) -> Void = { _ in }
     ) -> (EntryID, [PendingAction]) {
         bench.accept {
             $0.method = "PUT"
             $0.path = path
-            $0.policy = policy
+            $0.policy = Self.policy
             change(&$0)
         }
     }
 
-    @Test func newerPutSupersedesTheOlderOne() {
-        var bench = Self.bench()
-        let old = Self.put(&bench).0
-        let (new, actions) = Self.put(&bench)
+    @Test mutating func newerPutSupersedesTheOlderOne() {
+        _ = bench.mode(.offline)
+        let old = put().0
+        let (new, actions) = put()
         #expect(actions.contains(.end(old, .superseded(by: new))))
         #expect(bench.state(old) == .cancelled && bench.entry(old)?.supersededBy == new)
         #expect(bench.set.count == 1)
     }
 
-    @Test func putHeldByAPersonIsSuperseded() {
-        var bench = Self.bench()
-        let old = Self.put(&bench).0
+    @Test mutating func putHeldByAPersonIsSuperseded() {
+        _ = bench.mode(.offline)
+        let old = put().0
         _ = bench.command(.hold, old)
-        let new = Self.put(&bench).0
+        let new = put().0
         #expect(bench.states([old, new]) == [.cancelled, .waiting])
     }
 
-    @Test func putsWithOtherTargetsLanesOrPoliciesAreKept() {
-        var bench = Self.bench()
-        _ = Self.put(&bench, "/1")
-        _ = Self.put(&bench, "/2")
-        _ = Self.put(&bench, "/1?q") { $0.lane = "a" }
-        _ = Self.put(&bench, "/1?q") { $0.lane = "b" }
-        _ = Self.put(&bench, "/3")
-        _ = Self.put(&bench, "/3") { $0.policy = .fixture() }
+    @Test mutating func putsWithOtherTargetsLanesOrPoliciesAreKept() {
+        _ = bench.mode(.offline)
+        _ = put("/1")
+        _ = put("/2")
+        _ = put("/1?q") { $0.lane = "a" }
+        _ = put("/1?q") { $0.lane = "b" }
+        _ = put("/3")
+        _ = put("/3") { $0.policy = .fixture() }
         #expect(bench.set.count == 6)
     }
 
     @Test(arguments: [nil, "If-Match: 2"] as [String?])
-    func putsWithOtherPreconditionsAreKept(preconditions: String?) {
-        var bench = Self.bench()
-        let old = Self.put(&bench) { $0.preconditions = "If-Match: 1" }.0
-        _ = Self.put(&bench) { $0.preconditions = preconditions }
+    mutating func putsWithOtherPreconditionsAreKept(preconditions: String?) {
+        _ = bench.mode(.offline)
+        let old = put { $0.preconditions = "If-Match: 1" }.0
+        _ = put { $0.preconditions = preconditions }
         #expect(bench.state(old) == .waiting)
-        _ = Self.put(&bench) { $0.preconditions = "If-Match: 1" }
+        _ = put { $0.preconditions = "If-Match: 1" }
         #expect(bench.set.count == 3, "nor across one with others")
-        _ = Self.put(&bench) { $0.preconditions = "If-Match: 1" }
+        _ = put { $0.preconditions = "If-Match: 1" }
         #expect(bench.set.count == 3 && bench.state(old) == .waiting)
     }
 
     @Test(arguments: ["DELETE", "GET", "PATCH"])
-    func otherMethodInBetweenPreventsCoalescing(method: String) {
-        var bench = Self.bench()
-        _ = Self.put(&bench)
+    mutating func otherMethodInBetweenPreventsCoalescing(method: String) {
+        _ = bench.mode(.offline)
+        _ = put()
         _ = bench.accepted { $0.method = method }
-        _ = Self.put(&bench)
+        _ = put()
         #expect(bench.set.count == 3)
-        _ = Self.put(&bench)
+        _ = put()
         #expect(bench.set.count == 3, "but the newest two are one")
     }
 
-    @Test func otherMethodInTheLanePreventsCoalescing() {
-        var bench = Self.bench()
-        _ = Self.put(&bench, "/1") { $0.lane = "lane" }
-        _ = Self.put(&bench, "/2") { $0.lane = "lane" }
-        _ = Self.put(&bench, "/1") { $0.lane = "lane" }
+    @Test mutating func otherMethodInTheLanePreventsCoalescing() {
+        _ = bench.mode(.offline)
+        _ = put("/1") { $0.lane = "lane" }
+        _ = put("/2") { $0.lane = "lane" }
+        _ = put("/1") { $0.lane = "lane" }
         #expect(bench.set.count == 2, "a PUT to elsewhere does not")
         _ = bench.accepted {
             $0.lane = "lane"
             $0.path = "/3"
         }
-        _ = Self.put(&bench, "/1") { $0.lane = "lane" }
+        _ = put("/1") { $0.lane = "lane" }
         #expect(bench.set.count == 4)
     }
 
-    @Test func putThatMayHaveBeenSentIsNotSuperseded() {
-        var bench = PendingBench()
-        let old = Self.put(&bench).0
-        #expect(Self.put(&bench).1.ended == [], "it is under way")
+    @Test mutating func putThatMayHaveBeenSentIsNotSuperseded() {
+        let old = put().0
+        #expect(put().1.ended == [], "it is under way")
         _ = bench.fail(old, .reset, delay: .seconds(50))
-        #expect(Self.put(&bench).1.ended != [old])
-        let other = Self.put(&bench, "/other").0
+        #expect(put().1.ended != [old])
+        let other = put("/other").0
         _ = bench.status(other, delay: .seconds(50))
-        #expect(Self.put(&bench, "/other").1.ended == [], "it was answered")
+        #expect(put("/other").1.ended == [], "it was answered")
     }
 
-    @Test func triedButNeverSentPutIsSuperseded() {
-        var bench = PendingBench()
-        let old = Self.put(&bench).0
-        _ = bench.fail(old, .refused, delay: .seconds(50))
-        #expect(Self.put(&bench).1.ended == [old])
+    /// Tried and never sent, and with `asks` a person is asked about it.
+    @Test(arguments: [nil, UndecidedReason.exhausted])
+    mutating func triedPutIsSupersededUnlessItIsUndecided(asks: UndecidedReason?) {
+        let old = put().0
+        _ = bench.fail(old, .refused, delay: .seconds(50), asks: asks)
+        #expect(put().1.ended == (asks == nil ? [old] : []))
     }
 
-    @Test func undecidedPutIsNotSuperseded() {
-        var bench = PendingBench()
-        let old = Self.put(&bench).0
-        _ = bench.fail(old, .refused, asks: .exhausted)
-        #expect(Self.put(&bench).1.ended == [])
-    }
-
-    @Test func putWithAChildIsNotSuperseded() {
-        var bench = Self.bench()
-        let old = Self.put(&bench).0
+    @Test mutating func putWithAChildIsNotSuperseded() {
+        _ = bench.mode(.offline)
+        let old = put().0
         let child = bench.accepted {
             $0.path = "/child"
             $0.parents = [old]
         }
-        #expect(Self.put(&bench).1.ended == [], "its child wants its answer")
+        #expect(put().1.ended == [], "its child wants its answer")
         _ = bench.command(.cancel, child)
         #expect(bench.set.dependencies.children.isEmpty)
     }
 
-    @Test func childOfASupersededTicketWaitsForTheNewerOne() {
-        var bench = Self.bench()
-        let ids = (0..<3).map { _ in Self.put(&bench).0 }
+    @Test mutating func childOfASupersededTicketWaitsForTheNewerOne() {
+        _ = bench.mode(.offline)
+        let ids = (0..<3).map { _ in put().0 }
         let child = bench.accepted {
             $0.path = "/child"
             $0.parents = [ids[0]]
@@ -140,111 +128,104 @@ struct CoalescingTests {
         #expect(bench.deliver(ids[2]).started == [child])
     }
 
-    @Test func putThatWaitsForAParentSupersedesNothing() {
-        var bench = Self.bench()
-        let old = Self.put(&bench).0
+    @Test mutating func putThatWaitsForAParentSupersedesNothing() {
+        _ = bench.mode(.offline)
+        let old = put().0
         let parent = bench.accepted { $0.path = "/parent" }
-        #expect(Self.put(&bench) { $0.parents = [parent] }.1.ended == [], "it may never be sent")
+        #expect(put { $0.parents = [parent] }.1.ended == [], "it may never be sent")
         #expect(bench.state(old) == .waiting)
     }
 
-    @Test func laneContinuesWithoutTheSupersededPut() {
-        var bench = PendingBench()
+    @Test mutating func laneContinuesWithoutTheSupersededPut() {
         let front = bench.lane(1)[0]
-        _ = Self.put(&bench, "/1") { $0.lane = "lane" }
-        let other = Self.put(&bench, "/2") { $0.lane = "lane" }.0
-        let new = Self.put(&bench, "/1") { $0.lane = "lane" }.0
+        _ = put("/1") { $0.lane = "lane" }
+        let other = put("/2") { $0.lane = "lane" }.0
+        let new = put("/1") { $0.lane = "lane" }.0
         #expect(bench.deliver(front).started == [other], "the newer one keeps its own turn")
         #expect(bench.deliver(other).started == [new])
     }
 
-    @Test func heldPutNeverSupersedesATicket() {
-        var bench = PendingBench()
-        let old = Self.heldPut(&bench).0
-        let (new, actions) = Self.heldPut(&bench)
+    @Test mutating func heldPutNeverSupersedesATicket() {
+        let old = heldPut().0
+        let (new, actions) = heldPut()
         #expect(actions.contains(.end(old, .superseded(by: new))) && bench.set.heldCount == 1)
-        let (ticket, more) = Self.put(&bench)
+        let (ticket, more) = put()
         #expect(more.ended == [new] && bench.set.heldCount == 0)
-        let late = Self.heldPut(&bench)
+        let late = heldPut()
         #expect(late.1.ended == [] && bench.state(ticket) != .cancelled, "a client that leaves takes nothing along")
     }
 
     // MARK: Bodies that are still arriving
 
     /// The older one was refused with a 409, the newer one broke off, and nothing was sent.
-    @Test func putSupersedesOnlyOnceItsBodyIsComplete() {
-        var bench = PendingBench()
-        let old = Self.heldPut(&bench).0
-        let (new, actions) = Self.heldPut(&bench, isWhole: false)
+    @Test mutating func putSupersedesOnlyOnceItsBodyIsComplete() {
+        let old = heldPut().0
+        let (new, actions) = heldPut(isWhole: false)
         #expect(actions.ended == [] && bench.states([old, new]) == [.waiting, .waiting])
-        #expect(Self.complete(&bench, new) == [.end(old, .superseded(by: new))])
+        #expect(complete(new) == [.end(old, .superseded(by: new))])
         #expect(bench.states([old, new]) == [.cancelled, .waiting])
     }
 
-    @Test func brokenOffPutSupersedesNothing() {
-        var bench = PendingBench()
-        let old = Self.heldPut(&bench).0
-        let broken = Self.heldPut(&bench, isWhole: false).0
+    @Test mutating func brokenOffPutSupersedesNothing() {
+        let old = heldPut().0
+        let broken = heldPut(isWhole: false).0
         _ = bench.end(broken, as: .cancelled)
         #expect(bench.state(old) == .waiting)
-        let (new, actions) = Self.heldPut(&bench)
+        let (new, actions) = heldPut()
         #expect(actions.ended == [old] && bench.entry(old)?.supersededBy == new)
     }
 
-    @Test func nextCompletePutSupersedesAllOlderOnes() {
-        var bench = PendingBench()
-        let old = Self.heldPut(&bench).0
-        let slow = Self.heldPut(&bench, isWhole: false).0
-        #expect(Self.heldPut(&bench).1.ended == [slow, old])
-        #expect(Self.complete(&bench, slow) == [], "it is gone")
+    @Test mutating func nextCompletePutSupersedesAllOlderOnes() {
+        let old = heldPut().0
+        let slow = heldPut(isWhole: false).0
+        #expect(heldPut().1.ended == [slow, old])
+        #expect(complete(slow) == [], "it is gone")
     }
 
-    @Test func newestPutIsDecidedByArrivalNotByCompletion() {
-        var bench = PendingBench()
-        let slow = Self.heldPut(&bench, isWhole: false).0
-        let late = Self.heldPut(&bench, isWhole: false).0
-        #expect(Self.complete(&bench, late).ended == [slow])
+    @Test mutating func newestPutIsDecidedByArrivalNotByCompletion() {
+        let slow = heldPut(isWhole: false).0
+        let late = heldPut(isWhole: false).0
+        #expect(complete(late).ended == [slow])
         #expect(bench.state(late) == .waiting)
     }
 
-    @Test func otherMethodBeforeCompletionPreventsCoalescing() {
-        var bench = PendingBench()
-        let old = Self.heldPut(&bench).0
-        let slow = Self.heldPut(&bench, isWhole: false).0
+    @Test mutating func otherMethodBeforeCompletionPreventsCoalescing() {
+        let old = heldPut().0
+        let slow = heldPut(isWhole: false).0
         _ = bench.accepted { $0.method = "DELETE" }
-        #expect(Self.complete(&bench, slow).ended == [] && bench.state(old)?.isFinal == false)
+        #expect(complete(slow).ended == [] && bench.state(old)?.isFinal == false)
     }
 
-    private static func complete(_ bench: inout PendingBench, _ id: EntryID) -> [PendingAction] {
-        bench.kept(bench.set.handle(BodyCompleted(of: id, byteCount: 9, isReplayable: true), now: bench.now, using: &bench.generator))
+    private mutating func complete(_ id: EntryID) -> [PendingAction] {
+        bench.handle(BodyCompleted(of: id, byteCount: 9, isReplayable: true))
     }
 
-    private static func heldPut(_ bench: inout PendingBench, isWhole: Bool = true) -> (EntryID, [PendingAction]) {
+    private mutating func heldPut(isWhole: Bool = true) -> (EntryID, [PendingAction]) {
         let id = EntryID(using: &bench.generator)
         let new = NewEntry(
-            id: id, method: "PUT", url: "\(PendingBench.origin)/", origin: PendingBench.origin, policy: policy,
+            id: id, method: "PUT", url: "\(PendingBench.origin)/", origin: PendingBench.origin, policy: Self.policy,
             client: .init(address: ""), createdAt: bench.now, attemptCount: 1, isBodyReplayable: isWhole, failure: .refused,
             parking: .init(delay: .seconds(50), shutsGate: true))
-        return (id, bench.kept(bench.set.handle(ParkRequested(new), now: bench.now, using: &bench.generator)))
+        return (id, bench.handle(ParkRequested(new)))
     }
 
-    @Test func putsAreCoalescedAfterARestart() {
-        var bench = Self.bench()
-        let old = Self.put(&bench) { $0.preconditions = "If-Match: 1" }.0
+    @Test mutating func putsAreCoalescedAfterARestart() {
+        _ = bench.mode(.offline)
+        let old = put { $0.preconditions = "If-Match: 1" }.0
         let records = bench.records()
         _ = bench.restart(records, policy: Self.policy)
         _ = bench.mode(.offline)
         _ = bench.set.commanded(.hold, old, now: bench.now)
-        #expect(Self.put(&bench).1.ended == [])
+        #expect(put().1.ended == [])
         _ = bench.restart(records, policy: Self.policy)
         _ = bench.fail(old, .refused, delay: .seconds(50))
-        #expect(Self.put(&bench) { $0.preconditions = "If-Match: 1" }.1.ended == [old])
+        #expect(put { $0.preconditions = "If-Match: 1" }.1.ended == [old])
     }
 
-    @Test func cancelledPutsAreForgotten() {
-        var bench = Self.bench()
+    @Test mutating func cancelledPutsAreForgotten() {
+        _ = bench.mode(.offline)
         for number in 0..<10 {
-            let id = Self.put(&bench, "/\(number)").0
+            let id = put("/\(number)").0
             _ = bench.command(.cancel, id)
         }
         #expect(bench.set.puts.isEmpty)

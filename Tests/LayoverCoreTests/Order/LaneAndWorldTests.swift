@@ -4,16 +4,16 @@ import Testing
 
 /// Lanes together with gates, windows, modes, portals and the end of the process.
 struct LaneAndWorldTests {
-    @Test func laneOverSeveralOriginsContinuesAtOnce() {
-        var bench = PendingBench()
+    private var bench = PendingBench()
+
+    @Test mutating func laneOverSeveralOriginsContinuesAtOnce() {
         let here = bench.lane(1)[0]
         let there = bench.lane(1) { $0.origin = PendingBench.other }[0]
         #expect(bench.state(there) == .waiting)
         #expect(bench.deliver(here).started == [there])
     }
 
-    @Test func behindAShutGateOnlyTheFrontIsACanary() {
-        var bench = PendingBench()
+    @Test mutating func behindAShutGateOnlyTheFrontIsACanary() {
         let ids = bench.lane(3)
         _ = bench.fail(ids[0], .refused, delay: .seconds(50))
         #expect(bench.reason(ids[0]) == .origin && bench.reason(ids[1]) == .lane)
@@ -23,8 +23,7 @@ struct LaneAndWorldTests {
         #expect(bench.deliver(ids[0]).started == [ids[1]])
     }
 
-    @Test func frontAtAnUnreachableOriginBlocksOnlyItsLane() {
-        var bench = PendingBench()
+    @Test mutating func frontAtAnUnreachableOriginBlocksOnlyItsLane() {
         let away = bench.lane(1)[0]
         let there = bench.lane(1) { $0.origin = PendingBench.other }[0]
         _ = bench.fail(away, .refused, delay: .seconds(50))
@@ -32,8 +31,7 @@ struct LaneAndWorldTests {
         #expect(actions.started == [free] && bench.state(there) == .waiting)
     }
 
-    @Test func entryUnblockedBehindAShutGateWaitsForTheGate() {
-        var bench = PendingBench()
+    @Test mutating func entryUnblockedBehindAShutGateWaitsForTheGate() {
         let ids = bench.lane(2)
         _ = bench.fail(ids[0], .refused, delay: .seconds(50))
         _ = bench.command(.cancel, ids[0])
@@ -41,8 +39,7 @@ struct LaneAndWorldTests {
         #expect(bench.originAnswered().started == [ids[1]])
     }
 
-    @Test func blockedEntryWithAnOpenGateGoesAfterItsLane() {
-        var bench = PendingBench()
+    @Test mutating func blockedEntryWithAnOpenGateGoesAfterItsLane() {
         let skipping = Policy.fixture { $0.undecidedInLane = .skip }
         let ids = bench.lane(2) { $0.policy = skipping }
         _ = bench.fail(ids[0], .reset, asks: .exhausted)
@@ -53,8 +50,7 @@ struct LaneAndWorldTests {
         #expect(bench.deliver(ids[0]).started == [ids[1]], "not after five minutes")
     }
 
-    @Test func laneWaitsWhileOfflineAndThenStartsInOrder() {
-        var bench = PendingBench()
+    @Test mutating func laneWaitsWhileOfflineAndThenStartsInOrder() {
         _ = bench.mode(.offline)
         let ids = bench.lane(3)
         #expect(bench.states(ids) == [.waiting, .waiting, .waiting])
@@ -63,8 +59,7 @@ struct LaneAndWorldTests {
         #expect(bench.deliver(ids[0]).started == [ids[1]])
     }
 
-    @Test func portalBlocksTheFrontAndItsLane() {
-        var bench = PendingBench()
+    @Test mutating func portalBlocksTheFrontAndItsLane() {
         let blocker = bench.lane(1)[0]
         let exposed = EntryID(using: &bench.generator)
         guard case .admitted(let sequence) = bench.set.admitTicket() else { return }
@@ -72,7 +67,7 @@ struct LaneAndWorldTests {
         wish.lane = "lane"
         var new = wish.entry(exposed, now: bench.now)
         new.request.isExposed = true
-        _ = bench.set.handle(NewTicketStored(new, sequence: sequence), now: bench.now, using: &bench.generator)
+        _ = bench.handle(NewTicketStored(new, sequence: sequence))
         let last = bench.lane(1)[0]
         _ = bench.portal(true)
         #expect(bench.deliver(blocker).started == [] && bench.reason(exposed) == .network)
@@ -81,32 +76,29 @@ struct LaneAndWorldTests {
         #expect(bench.deliver(exposed).started == [last])
     }
 
-    @Test func retryByAPersonStartsBehindAPortal() {
-        var bench = PendingBench()
+    @Test mutating func retryByAPersonStartsBehindAPortal() {
         let ids = bench.lane(2)
         _ = bench.portal(true)
         _ = bench.command(.retry, ids[1])
         #expect(bench.deliver(ids[0]).started == [ids[1]])
     }
 
-    @Test func drainingStartsNoEntryOfALane() {
-        var bench = PendingBench()
+    @Test mutating func drainingStartsNoEntryOfALane() {
         let ids = bench.lane(3)
         _ = bench.drain()
         #expect(bench.deliver(ids[0]).started == [])
         #expect(bench.states([ids[1], ids[2]]) == [.waiting, .waiting], "they go on after the next start")
     }
 
-    @Test func windowOfTheOriginLimitsLanes() {
-        var bench = PendingBench(perOriginAttemptCountMax: 2)
+    @Test mutating func windowOfTheOriginLimitsLanes() {
+        bench = PendingBench(perOriginAttemptCountMax: 2)
         let fronts = ["one", "two", "three"].map { bench.lane(1, named: $0)[0] }
         #expect(bench.states(fronts) == [.attempting, .attempting, .waiting])
         #expect(bench.reason(fronts[2]) == .turn)
         #expect(bench.deliver(fronts[0]).started == [fronts[2]], "who came first goes first")
     }
 
-    @Test func heldRequestsAndTicketsShareALane() {
-        var bench = PendingBench()
+    @Test mutating func heldRequestsAndTicketsShareALane() {
         let held = bench.held(lane: "lane")
         let ticket = bench.lane(1)[0]
         #expect(bench.state(ticket) == .waiting)
@@ -114,16 +106,14 @@ struct LaneAndWorldTests {
         #expect(bench.end(held, as: .cancelled).started == [ticket])
     }
 
-    @Test func ticketAdmittedFirstStartsFirstEvenIfStoredLater() {
-        var bench = PendingBench()
+    @Test mutating func ticketAdmittedFirstStartsFirstEvenIfStoredLater() {
         _ = bench.mode(.offline)
         guard case .admitted(let sequence) = bench.set.admitTicket() else { return }
         let newer = bench.lane(1)[0]
         let older = EntryID(using: &bench.generator)
         var wish = PendingBench.Wish()
         wish.lane = "lane"
-        _ = bench.set.handle(
-            NewTicketStored(wish.entry(older, now: bench.now), sequence: sequence), now: bench.now, using: &bench.generator)
+        _ = bench.handle(NewTicketStored(wish.entry(older, now: bench.now), sequence: sequence))
         #expect(bench.mode(.auto).started + bench.wait(.zero).started == [older])
         #expect(bench.deliver(older).started == [newer])
     }

@@ -4,8 +4,9 @@ import Testing
 
 /// Strict order within a lane.
 struct LaneTests {
-    @Test func laneStartsItsEntriesInOrderOneAtATime() {
-        var bench = PendingBench()
+    private var bench = PendingBench()
+
+    @Test mutating func laneStartsItsEntriesInOrderOneAtATime() {
         let ids = bench.lane(4)
         #expect(bench.states(ids) == [.attempting, .waiting, .waiting, .waiting])
         #expect(bench.reason(ids[1]) == .lane && bench.entry(ids[1])?.nextAttemptAt == nil)
@@ -18,8 +19,7 @@ struct LaneTests {
         #expect(bench.set.lanes.states.isEmpty, "nobody is left in the lane")
     }
 
-    @Test func lanesDoNotBlockOtherTraffic() {
-        var bench = PendingBench()
+    @Test mutating func lanesDoNotBlockOtherTraffic() {
         let (one, two) = (bench.lane(2, named: "one"), bench.lane(2, named: "two"))
         let free = bench.accepted()
         #expect(bench.states([one[0], two[0], free]) == [.attempting, .attempting, .attempting])
@@ -28,8 +28,7 @@ struct LaneTests {
         #expect(bench.deliver(two[0]).started == [two[1]], "a lane never blocks another")
     }
 
-    @Test func failedFrontIsRetriedBeforeTheRestOfItsLane() {
-        var bench = PendingBench()
+    @Test mutating func failedFrontIsRetriedBeforeTheRestOfItsLane() {
         let ids = bench.lane(3)
         #expect(bench.fail(ids[0], .reset, delay: .seconds(5)).started == [])
         #expect(bench.wait(.seconds(4)).started == [])
@@ -38,8 +37,7 @@ struct LaneTests {
     }
 
     @Test(arguments: [EntryState.held, .undecided])
-    func heldOrUndecidedFrontBlocksItsLane(state: EntryState) {
-        var bench = PendingBench()
+    mutating func heldOrUndecidedFrontBlocksItsLane(state: EntryState) {
         let ids = bench.lane(2)
         _ = bench.fail(ids[0], .reset, asks: state == .undecided ? .maybeApplied : nil)
         if state == .held { _ = bench.command(.hold, ids[0]) }
@@ -49,8 +47,7 @@ struct LaneTests {
         #expect(bench.command(.cancel, ids[0]).1.started == [ids[1]])
     }
 
-    @Test func heldEntryInTheMiddleBlocksItsLaneWhenItIsReached() {
-        var bench = PendingBench()
+    @Test mutating func heldEntryInTheMiddleBlocksItsLaneWhenItIsReached() {
         let ids = bench.lane(3)
         _ = bench.command(.hold, ids[1])
         #expect(bench.deliver(ids[0]).started == [])
@@ -59,8 +56,7 @@ struct LaneTests {
     }
 
     @Test(arguments: [0, 1, 2])
-    func laneKeepsItsOrderWhenAnEntryLeaves(index: Int) {
-        var bench = PendingBench()
+    mutating func laneKeepsItsOrderWhenAnEntryLeaves(index: Int) {
         var ids = bench.lane(4)
         let next = bench.command(.cancel, ids[index]).1.started
         #expect(next == (index == 0 ? [ids[1]] : []))
@@ -70,8 +66,7 @@ struct LaneTests {
         #expect(order == ids)
     }
 
-    @Test func expiredFrontFreesItsLane() {
-        var bench = PendingBench()
+    @Test mutating func expiredFrontFreesItsLane() {
         let short = Policy.fixture { $0.lifetime = .seconds(10) }
         let first = bench.lane(1) { $0.policy = short }[0]
         let second = bench.lane(1)[0]
@@ -80,8 +75,7 @@ struct LaneTests {
         #expect(actions.ended == [first] && actions.started == [second])
     }
 
-    @Test func cancellingAWholeLaneStartsNothing() {
-        var bench = PendingBench()
+    @Test mutating func cancellingAWholeLaneStartsNothing() {
         let ids = bench.lane(50)
         let (results, actions) = bench.set.commanded(.cancel, each: ids, now: bench.now)
         #expect(results.allSatisfy { $0 == .done } && actions.started == [])
@@ -90,8 +84,7 @@ struct LaneTests {
 
     // MARK: Commands
 
-    @Test func retriedEntryInALaneGoesInItsTurn() {
-        var bench = PendingBench()
+    @Test mutating func retriedEntryInALaneGoesInItsTurn() {
         let ids = bench.lane(3)
         _ = bench.fail(ids[0], .reset, delay: .seconds(5))
         #expect(bench.command(.retry, ids[1]).1.started == [])
@@ -101,8 +94,7 @@ struct LaneTests {
         #expect(actions.contains(.start(ids[1], .admin)))
     }
 
-    @Test func retryIsKeptWhenTheEntryMovesInItsLane() {
-        var bench = PendingBench()
+    @Test mutating func retryIsKeptWhenTheEntryMovesInItsLane() {
         let ids = bench.lane(2)
         _ = bench.command(.retry, ids[1])
         _ = bench.reroute(ids[1], policy: .fixture { $0.priority = 1 })
@@ -110,8 +102,7 @@ struct LaneTests {
         #expect(bench.deliver(ids[0]).contains(.start(ids[1], .admin)))
     }
 
-    @Test func holdWithdrawsARetryInALane() {
-        var bench = PendingBench()
+    @Test mutating func holdWithdrawsARetryInALane() {
         let ids = bench.lane(2)
         for command in [EntryCommand.retry, .hold, .release] { _ = bench.command(command, ids[1]) }
         #expect(bench.deliver(ids[0]).contains(.start(ids[1], .predecessor)))
@@ -121,15 +112,13 @@ struct LaneTests {
 
     private static let skipping = Policy.fixture { $0.undecidedInLane = .skip }
 
-    @Test func undecidedEntryIsSkippedIfThePolicySaysSo() {
-        var bench = PendingBench()
+    @Test mutating func undecidedEntryIsSkippedIfThePolicySaysSo() {
         let ids = bench.lane(3) { $0.policy = Self.skipping }
         #expect(bench.fail(ids[0], .reset, asks: .maybeApplied).started == [ids[1]])
         #expect(bench.deliver(ids[1]).started == [ids[2]])
     }
 
-    @Test func retriedEntryThatWasSkippedWaitsForTheOneUnderWay() {
-        var bench = PendingBench()
+    @Test mutating func retriedEntryThatWasSkippedWaitsForTheOneUnderWay() {
         let ids = bench.lane(3) { $0.policy = Self.skipping }
         _ = bench.fail(ids[0], .reset, asks: .exhausted)
         #expect(bench.command(.retry, ids[0]).1.started == [])
@@ -139,8 +128,7 @@ struct LaneTests {
         #expect(bench.deliver(ids[0]).started == [ids[2]])
     }
 
-    @Test func retriedEntryThatWasSkippedStartsBeforeOneThatWaitsForItsTime() {
-        var bench = PendingBench()
+    @Test mutating func retriedEntryThatWasSkippedStartsBeforeOneThatWaitsForItsTime() {
         let ids = bench.lane(2) { $0.policy = Self.skipping }
         _ = bench.fail(ids[0], .reset, asks: .exhausted)
         _ = bench.fail(ids[1], .reset, delay: .seconds(5))
@@ -149,8 +137,7 @@ struct LaneTests {
         #expect(bench.deliver(ids[0]).started == [ids[1]])
     }
 
-    @Test func reloadDecidesWhetherAnUndecidedEntryBlocksItsLane() {
-        var bench = PendingBench()
+    @Test mutating func reloadDecidesWhetherAnUndecidedEntryBlocksItsLane() {
         let ids = bench.lane(3)
         _ = bench.fail(ids[0], .reset, asks: .maybeApplied)
         #expect(bench.reroute(ids[0], policy: Self.skipping).started == [ids[1]])
@@ -158,8 +145,7 @@ struct LaneTests {
         #expect(bench.deliver(ids[1]).started == [], "it blocks again")
     }
 
-    @Test func skippedEntryDoesNotSlowItsLane() {
-        var bench = PendingBench()
+    @Test mutating func skippedEntryDoesNotSlowItsLane() {
         let stuck = bench.lane(1) { $0.policy = Self.skipping }[0]
         _ = bench.fail(stuck, .reset, asks: .maybeApplied)
         for _ in 0..<2000 { _ = bench.deliver(bench.lane(1)[0]) }
@@ -167,8 +153,7 @@ struct LaneTests {
         #expect(bench.set.lanes.states["lane"]?.first == nil, "nobody's turn is to come")
     }
 
-    @Test func cancelledEntriesDoNotPileUpBehindTheFront() {
-        var bench = PendingBench()
+    @Test mutating func cancelledEntriesDoNotPileUpBehindTheFront() {
         let front = bench.lane(1)[0]
         for _ in 0..<2000 { _ = bench.command(.cancel, bench.lane(1)[0]) }
         #expect((bench.set.lanes.states["lane"]?.comingCount ?? 0) < 200 && bench.state(front) == .attempting)

@@ -4,8 +4,9 @@ import Testing
 
 /// Tickets that depend on tickets.
 struct ParentTests {
-    @Test func childStartsWhenItsParentIsDelivered() {
-        var bench = PendingBench()
+    private var bench = PendingBench()
+
+    @Test mutating func childStartsWhenItsParentIsDelivered() {
         let parent = bench.accepted()
         let child = bench.accepted { $0.parents = [parent] }
         #expect(bench.state(child) == .waiting && bench.reason(child) == .parent)
@@ -14,8 +15,7 @@ struct ParentTests {
     }
 
     @Test(arguments: [EntryState.failed, .cancelled, .expired])
-    func childIsUndecidedWhenItsParentIsNotDelivered(state: EntryState) {
-        var bench = PendingBench()
+    mutating func childIsUndecidedWhenItsParentIsNotDelivered(state: EntryState) {
         let parent = bench.accepted()
         let child = bench.accepted { $0.parents = [parent] }
         let grandchild = bench.accepted { $0.parents = [child] }
@@ -26,24 +26,21 @@ struct ParentTests {
         #expect(bench.why(grandchild) == .parentFailed)
     }
 
-    @Test func undecidedTicketIsSentWhenAPersonRetriesIt() {
-        var bench = PendingBench()
+    @Test mutating func undecidedTicketIsSentWhenAPersonRetriesIt() {
         let parent = bench.accepted()
         let child = bench.accepted { $0.parents = [parent] }
         _ = bench.end(parent, as: .failed)
         #expect(bench.command(.retry, child).1.contains(.start(child, .admin)))
     }
 
-    @Test func childWaitsForAllItsParents() {
-        var bench = PendingBench()
+    @Test mutating func childWaitsForAllItsParents() {
         let (one, two) = (bench.accepted(), bench.accepted())
         let child = bench.accepted { $0.parents = [one, two, one] }
         #expect(bench.deliver(one).started == [])
         #expect(bench.deliver(two).started == [child])
     }
 
-    @Test func retryByAPersonStillWaitsForTheOtherParent() {
-        var bench = PendingBench()
+    @Test mutating func retryByAPersonStillWaitsForTheOtherParent() {
         let (one, two) = (bench.accepted(), bench.accepted())
         let child = bench.accepted { $0.parents = [one, two] }
         _ = bench.end(one, as: .failed)
@@ -52,8 +49,7 @@ struct ParentTests {
         #expect(bench.deliver(two).contains(.start(child, .admin)))
     }
 
-    @Test func childIsUndecidedAgainWhenAnotherParentFails() {
-        var bench = PendingBench()
+    @Test mutating func childIsUndecidedAgainWhenAnotherParentFails() {
         let (one, two) = (bench.accepted(), bench.accepted())
         let child = bench.accepted { $0.parents = [one, two] }
         _ = bench.end(one, as: .failed)
@@ -61,8 +57,7 @@ struct ParentTests {
         #expect(bench.end(two, as: .cancelled).started == [] && bench.why(child) == .parentFailed)
     }
 
-    @Test func cancelledChildIsNotUndecidedWhenItsParentFails() {
-        var bench = PendingBench()
+    @Test mutating func cancelledChildIsNotUndecidedWhenItsParentFails() {
         let parent = bench.accepted()
         let child = bench.accepted { $0.parents = [parent] }
         _ = bench.command(.cancel, child)
@@ -71,8 +66,7 @@ struct ParentTests {
         #expect(bench.set.dependencies.children.isEmpty && bench.set.dependencies.parentsLeft.isEmpty)
     }
 
-    @Test func childCanBeHeldAndRetriedWhileItsParentIsUnderWay() {
-        var bench = PendingBench()
+    @Test mutating func childCanBeHeldAndRetriedWhileItsParentIsUnderWay() {
         let parent = bench.accepted()
         let (held, wanted) = (bench.accepted { $0.parents = [parent] }, bench.accepted { $0.parents = [parent] })
         _ = bench.command(.hold, held)
@@ -84,8 +78,7 @@ struct ParentTests {
         #expect(bench.command(.release, held).1.started + bench.wait(.zero).started == [held])
     }
 
-    @Test func heldChildOfAFailedParentIsUndecidedAndThenHeldAgain() {
-        var bench = PendingBench()
+    @Test mutating func heldChildOfAFailedParentIsUndecidedAndThenHeldAgain() {
         let parent = bench.accepted()
         let child = bench.accepted { $0.parents = [parent] }
         _ = bench.command(.hold, child)
@@ -96,8 +89,7 @@ struct ParentTests {
         #expect(bench.state(child) == .held)
     }
 
-    @Test func parentThatEndedBeforeItsChildWasStoredDecidesTheChild() {
-        var bench = PendingBench()
+    @Test mutating func parentThatEndedBeforeItsChildWasStoredDecidesTheChild() {
         let (good, bad) = (bench.accepted(), bench.accepted())
         _ = bench.deliver(good)
         _ = bench.end(bad, as: .failed)
@@ -106,23 +98,20 @@ struct ParentTests {
         #expect(bench.state(orphan) == .undecided && bench.why(orphan) == .parentFailed)
     }
 
-    @Test func ticketDoesNotWaitForItself() {
-        var bench = PendingBench()
+    @Test mutating func ticketDoesNotWaitForItself() {
         var copy = bench.generator
         let id = EntryID(using: &copy)
         #expect(bench.accepted { $0.parents = [id] } == id)
         #expect(bench.why(id) == .parentFailed)
     }
 
-    @Test func childrenOfOneParentStartInOrder() {
-        var bench = PendingBench()
+    @Test mutating func childrenOfOneParentStartInOrder() {
         let parent = bench.accepted()
         let children = (0..<20).map { _ in bench.accepted { $0.parents = [parent] } }
         #expect(bench.deliver(parent).started == children)
     }
 
-    @Test func aChildBehindALaneWaitsForBoth() {
-        var bench = PendingBench()
+    @Test mutating func aChildBehindALaneWaitsForBoth() {
         let parent = bench.accepted()
         let front = bench.lane(1)[0]
         let child = bench.accepted {
@@ -135,8 +124,7 @@ struct ParentTests {
         #expect(bench.deliver(child).started == [last])
     }
 
-    @Test func aParentBehindItsChildInALaneBlocksTheLaneForGood() {
-        var bench = PendingBench()
+    @Test mutating func aParentBehindItsChildInALaneBlocksTheLaneForGood() {
         // A parent is accepted before its child, but a person can move it behind the child.
         let parent = bench.accepted { $0.lane = "other" }
         let child = bench.lane(1) { $0.parents = [parent] }[0]
@@ -146,8 +134,7 @@ struct ParentTests {
         #expect(bench.deliver(parent).started == [child])
     }
 
-    @Test func behindAShutGateAChildWaitsForItsOrigin() {
-        var bench = PendingBench()
+    @Test mutating func behindAShutGateAChildWaitsForItsOrigin() {
         let parent = bench.accepted { $0.origin = PendingBench.other }
         let child = bench.accepted { $0.parents = [parent] }
         let canary = bench.accepted()

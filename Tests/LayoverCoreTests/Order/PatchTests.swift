@@ -4,8 +4,10 @@ import Testing
 
 /// `PATCH /v1/pending/{id}`.
 struct PatchTests {
-    @Test func changedPriorityDecidesTheNextEntry() {
-        var bench = PendingBench(perOriginAttemptCountMax: 1)
+    private var bench = PendingBench()
+
+    @Test mutating func changedPriorityDecidesTheNextEntry() {
+        bench = PendingBench(perOriginAttemptCountMax: 1)
         let ids = (0..<3).map { _ in bench.accepted() }
         let (result, actions) = bench.patch(ids[2], priority: 0)
         #expect(result == .done && actions == [] && bench.entry(ids[2])?.priority == 0)
@@ -13,8 +15,7 @@ struct PatchTests {
         #expect(bench.set.record(of: ids[2])?.priority == 0)
     }
 
-    @Test func invalidPatchIsRefused() {
-        var bench = PendingBench()
+    @Test mutating func invalidPatchIsRefused() {
         let id = bench.accepted()
         #expect(bench.patch(id, priority: 8).0 == .conflict && bench.patch(id, priority: -1).0 == .conflict)
         #expect(bench.patch(id, revision: 99, priority: 1).0 == .stale)
@@ -24,8 +25,7 @@ struct PatchTests {
         #expect(bench.patch(EntryID(using: &bench.generator), priority: 1).0 == .unknown)
     }
 
-    @Test func deadlineSetByAPersonOutlastsPolicies() {
-        var bench = PendingBench()
+    @Test mutating func deadlineSetByAPersonOutlastsPolicies() {
         let id = bench.held(wantsTicket: true)
         _ = bench.patch(id, expiresAt: bench.now + .seconds(5000))
         _ = bench.reroute(id, policy: .fixture { $0.holdMax = .seconds(1) })
@@ -34,8 +34,7 @@ struct PatchTests {
         #expect(bench.entry(id)?.expiresAt == bench.now + .seconds(5000))
     }
 
-    @Test func entryWithADeadlineInThePastEnds() {
-        var bench = PendingBench()
+    @Test mutating func entryWithADeadlineInThePastEnds() {
         let ids = bench.lane(3)
         let (_, actions) = bench.patch(ids[1], expiresAt: bench.now)
         #expect(actions == [.end(ids[1], .expired)])
@@ -44,16 +43,14 @@ struct PatchTests {
         #expect(last.ended == [ids[0]] && last.started == [ids[2]])
     }
 
-    @Test func entryThatLeavesItsLaneIsNotBlocked() {
-        var bench = PendingBench()
+    @Test mutating func entryThatLeavesItsLaneIsNotBlocked() {
         let ids = bench.lane(3)
         #expect(bench.patch(ids[1], lane: .some(nil)).1.started == [ids[1]])
         #expect(bench.entry(ids[1])?.lane == nil)
         #expect(bench.deliver(ids[0]).started == [ids[2]])
     }
 
-    @Test func entryThatChangesItsLaneIsOrderedByAge() {
-        var bench = PendingBench()
+    @Test mutating func entryThatChangesItsLaneIsOrderedByAge() {
         _ = bench.mode(.offline)
         let old = bench.lane(1, named: "old")[0]
         let ids = bench.lane(2, named: "new")
@@ -64,16 +61,14 @@ struct PatchTests {
         #expect(bench.set.lanes.states.count == 1)
     }
 
-    @Test func entryThatChangesItsLaneNeverPassesAnAttempt() {
-        var bench = PendingBench()
+    @Test mutating func entryThatChangesItsLaneNeverPassesAnAttempt() {
         let first = bench.lane(2, named: "old")[1]
         let under = bench.lane(1, named: "new")[0]
         #expect(bench.patch(first, lane: "new").1.started == [] && bench.reason(first) == .lane)
         #expect(bench.deliver(under).started == [first])
     }
 
-    @Test func frontMovedToAnotherLaneFreesTheNext() {
-        var bench = PendingBench()
+    @Test mutating func frontMovedToAnotherLaneFreesTheNext() {
         let ids = bench.lane(2)
         _ = bench.fail(ids[0], .reset, delay: .seconds(100))
         #expect(bench.patch(ids[0], lane: "elsewhere").1.started == [ids[1]])

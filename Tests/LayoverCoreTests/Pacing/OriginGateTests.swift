@@ -8,9 +8,9 @@ struct OriginGateTests {
     private var generator = SeededGenerator(seed: 1)
     private let delay = Policy.fixture().delay
     private let start = Timestamp.at(.seconds(100))
+    private var gate = OriginGate(windowMax: 8)
 
-    private mutating func fail(_ gate: inout OriginGate, isFromCanary: Bool = false, at now: Timestamp? = nil)
-    {
+    private mutating func fail(isFromCanary: Bool = false, at now: Timestamp? = nil) {
         gate.failed(isFromCanary: isFromCanary, delay: delay, now: now ?? start, using: &generator)
     }
 
@@ -20,7 +20,6 @@ struct OriginGateTests {
     }
 
     @Test func aNewGateIsOpenAsWideAsTheLimit() {
-        let gate = OriginGate(windowMax: 8)
         #expect(!gate.isShut)
         #expect(room(gate) == 8)
         #expect(room(gate, freshUnderWay: 5) == 3)
@@ -30,8 +29,7 @@ struct OriginGateTests {
     }
 
     @Test mutating func aShutGateLetsOneCanaryThroughWhenItsDelayIsOver() {
-        var gate = OriginGate(windowMax: 8)
-        fail(&gate)
+        fail()
         #expect(gate.isShut)
         #expect(gate.canaryAt == start + .seconds(1))
         #expect(room(gate) == 0)
@@ -41,11 +39,10 @@ struct OriginGateTests {
     }
 
     @Test mutating func delaysGrowWithEachCanaryThatFails() {
-        var gate = OriginGate(windowMax: 8)
         var delays: [Duration] = []
         var now = start
         for attempt in 0..<7 {
-            fail(&gate, isFromCanary: attempt > 0, at: now)
+            fail(isFromCanary: attempt > 0, at: now)
             let canaryAt = gate.canaryAt ?? .distantFuture
             delays.append(canaryAt - now)
             now = canaryAt
@@ -54,16 +51,15 @@ struct OriginGateTests {
     }
 
     @Test mutating func failureOfAnAttemptOlderThanTheShutGateIsIgnored() {
-        var gate = OriginGate(windowMax: 8)
-        fail(&gate)
-        fail(&gate, at: start + .seconds(20))
+        fail()
+        fail(at: start + .seconds(20))
         #expect(gate.canaryAt == start + .seconds(1))
         #expect(gate.failureCount == 1)
     }
 
     @Test mutating func windowStartsSmallAndGrowsWithEachResponse() {
-        var gate = OriginGate(windowMax: 4)
-        fail(&gate)
+        gate = OriginGate(windowMax: 4)
+        fail()
         gate.answered()
         #expect(!gate.isShut)
         #expect(gate.canaryAt == nil)
@@ -76,16 +72,15 @@ struct OriginGateTests {
     }
 
     @Test mutating func delaysOfTheGateStartAgainAfterAResponse() {
-        var gate = OriginGate(windowMax: 4)
-        fail(&gate)
-        fail(&gate, isFromCanary: true)
+        gate = OriginGate(windowMax: 4)
+        fail()
+        fail(isFromCanary: true)
         gate.answered()
-        fail(&gate)
+        fail()
         #expect(gate.canaryAt == start + .seconds(1))
     }
 
-    @Test func failureAfterSendingHalvesTheWindowAndNeverShutsTheGate() {
-        var gate = OriginGate(windowMax: 8)
+    @Test mutating func failureAfterSendingHalvesTheWindowAndNeverShutsTheGate() {
         let rooms = (0..<5).map { _ in
             gate.wentWrong()
             return room(gate)
@@ -95,14 +90,13 @@ struct OriginGateTests {
     }
 
     @Test mutating func reachabilityHintStartsTheCanaryAndResetsItsDelay() {
-        var gate = OriginGate(windowMax: 8)
         gate.mayBeReachable(now: start)
         #expect(gate.canaryAt == nil)
-        for _ in 0..<5 { fail(&gate, isFromCanary: true) }
+        for _ in 0..<5 { fail(isFromCanary: true) }
         gate.mayBeReachable(now: start)
         #expect(gate.isShut)
         #expect(room(gate) == 1)
-        fail(&gate, isFromCanary: true)
+        fail(isFromCanary: true)
         #expect(gate.canaryAt == start + .seconds(1))
     }
 }

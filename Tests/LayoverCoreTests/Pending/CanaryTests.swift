@@ -17,20 +17,20 @@ struct CanaryTests {
 
     @Test mutating func requestGoesAsSoonAsTheCanaryIsConnected() {
         let (slow, others) = canary(2)
-        let next = bench.kept(bench.set.handle(AttemptConnected(slow), now: bench.now, using: &bench.generator)).started
+        let next = bench.handle(AttemptConnected(slow)).started
         #expect(next.count == 1 && others.contains(next[0]), "the window is two")
         #expect(bench.answer(next[0]).started.count == 1, "a response opens the gate")
     }
 
     @Test mutating func freshRequestDoesNotWaitForASlowCanary() {
         let (slow, _) = canary(0)
-        _ = bench.kept(bench.set.handle(AttemptConnected(slow), now: bench.now, using: &bench.generator))
+        _ = bench.handle(AttemptConnected(slow))
         #expect(bench.shutOrigins.isEmpty)
     }
 
     @Test mutating func incidentGoesOnUntilAResponseComes() {
         let (slow, _) = canary(0)
-        _ = bench.kept(bench.set.handle(AttemptConnected(slow), now: bench.now, using: &bench.generator))
+        _ = bench.handle(AttemptConnected(slow))
         #expect(bench.set.incidentCount == 1)
         _ = bench.answer(slow)
         #expect(bench.set.incidentCount == 0)
@@ -40,7 +40,7 @@ struct CanaryTests {
     @Test mutating func canaryOfAnOriginThatMayBeBackIsTheFirstInOrder() {
         let photo = bench.parked(policy: .fixture { $0.priority = 7 })
         let order = bench.parked(policy: .fixture { $0.priority = 1 })
-        let kept = bench.kept(bench.set.handle(OriginMayBeReachable(PendingBench.origin), now: bench.now, using: &bench.generator))
+        let kept = bench.handle(OriginMayBeReachable(PendingBench.origin))
         #expect(kept.started == [order])
         #expect(bench.deliver(order).started == [photo])
     }

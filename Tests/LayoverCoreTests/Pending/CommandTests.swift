@@ -174,9 +174,7 @@ struct CommandTests {
     }
 
     @Test mutating func noEndedEntryIsRememberedIfTheLimitIsZero() {
-        var limits = PendingLimits()
-        limits.rememberedCountMax = 0
-        bench = PendingBench(limits: limits)
+        bench = PendingBench { $0.rememberedCountMax = 0 }
         let id = bench.parked()
         _ = bench.command(.cancel, id)
         #expect(bench.command(.cancel, id).0 == .unknown)

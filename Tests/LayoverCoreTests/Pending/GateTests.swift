@@ -129,9 +129,7 @@ struct GateTests {
     }
 
     @Test mutating func originsWithoutEntriesAreRememberedUpToTheLimit() {
-        var limits = PendingLimits()
-        limits.rememberedOriginCountMax = 2
-        bench = PendingBench(limits: limits)
+        bench = PendingBench { $0.rememberedOriginCountMax = 2 }
         for number in 0..<5 {
             let origin = Origin(scheme: .http, host: "h\(number)")
             let id = bench.parked(origin: origin)

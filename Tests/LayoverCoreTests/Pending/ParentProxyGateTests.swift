@@ -17,6 +17,7 @@ import Testing
         failure.retryAfter = .seconds(300)
         return failure
     }
+    private var bench = Bench()
 
     private struct Bench {
         var pending = PendingBench()
@@ -30,12 +31,12 @@ import Testing
                 createdAt: pending.now, attemptCount: failure == nil ? 0 : 1, automaticLeft: nil, isExposed: false, failure: failure,
                 parking: Self.parking(failure))
             (new.parentProxyGate, new.attemptParentProxyGate) = (parentProxyGate, attemptParentProxyGate ?? parentProxyGate)
-            return (id, Self.started(pending.set.handle(ParkRequested(new), now: pending.now, using: &pending.generator)))
+            return (id, pending.handle(ParkRequested(new)).started)
         }
 
         mutating func fail(_ id: EntryID, _ failure: Failure) -> [EntryID] {
             let fact = AttemptFailed(id, failure, Self.parking(failure), AttemptTally(pending.set.counts(id, all: 2)))
-            return Self.started(pending.set.handle(fact, now: pending.now, using: &pending.generator))
+            return pending.handle(fact).started
         }
 
         private static func parking(_ failure: Failure?) -> Verdict.Parking {
@@ -46,31 +47,22 @@ import Testing
 
         mutating func deliver(_ id: EntryID) -> [EntryID] {
             let tally = AttemptTally(pending.set.counts(id, all: 2))
-            let answered = Self.started(pending.set.handle(AttemptAnswered(id, tally), now: pending.now, using: &pending.generator))
-            return answered
-                + Self.started(pending.set.handle(ExchangeEnded(id, as: .delivered, tally), now: pending.now, using: &pending.generator))
+            return (pending.handle(AttemptAnswered(id, tally)) + pending.handle(ExchangeEnded(id, as: .delivered, tally))).started
         }
 
         mutating func advance(_ duration: Duration) -> [EntryID] {
             pending.now = pending.now + duration
-            return Self.started(pending.set.handle(TimePassed(), now: pending.now, using: &pending.generator))
+            return pending.handle(TimePassed()).started
         }
 
-        mutating func retry(_ id: EntryID) -> [EntryID] { Self.started(pending.set.commanded(.retry, id, now: pending.now).1) }
+        mutating func retry(_ id: EntryID) -> [EntryID] { pending.set.commanded(.retry, id, now: pending.now).1.started }
 
         mutating func reroute(_ id: EntryID, to gate: Origin?) -> [EntryID] {
-            Self.started(pending.set.rerouted(id, nil, .fixture(), nil, gate, now: pending.now))
-        }
-
-        var underWay: Int { pending.set.liveEntries.count { $0.state == .attempting } }
-
-        private static func started(_ actions: [PendingAction]) -> [EntryID] {
-            actions.compactMap { if case .start(let id, _) = $0 { id } else { nil } }
+            pending.set.rerouted(id, nil, .fixture(), nil, gate, now: pending.now).started
         }
     }
 
-    @Test func oneCanaryGoesForAllOriginsBehindAParentProxyThatIsAway() {
-        var bench = Bench()
+    @Test mutating func oneCanaryGoesForAllOriginsBehindAParentProxyThatIsAway() {
         for origin in Self.origins { #expect(bench.park(origin).started == []) }
         #expect(bench.pending.set.shutOrigins == [Self.gate])
         let first = bench.advance(.seconds(5))
@@ -81,8 +73,7 @@ import Testing
         #expect(bench.advance(.seconds(60)).count == 1)
     }
 
-    @Test func allAreDeliveredOnceWhenTheParentProxyIsBack() throws {
-        var bench = Bench()
+    @Test mutating func allAreDeliveredOnceWhenTheParentProxyIsBack() throws {
         for origin in Self.origins + Self.origins { _ = bench.park(origin) }
         var started = bench.advance(.seconds(5))
         var delivered: [EntryID] = []
@@ -99,8 +90,7 @@ import Testing
         #expect(bench.pending.set.count == 0)
     }
 
-    @Test func aFreshRequestIsTheCanaryAndTheNextWaits() {
-        var bench = Bench()
+    @Test mutating func aFreshRequestIsTheCanaryAndTheNextWaits() {
         _ = bench.park(Self.origins[0])
         let fresh = bench.park(Self.origins[1], nil)
         #expect(fresh.started == [fresh.id])
@@ -109,8 +99,7 @@ import Testing
         #expect(elsewhere.started == [elsewhere.id])
     }
 
-    @Test func originThatIsDownBehindAReachableParentProxyShutsItsOwnGateOnly() {
-        var bench = Bench()
+    @Test mutating func originThatIsDownBehindAReachableParentProxyShutsItsOwnGateOnly() {
         let down = Failure(phase: .connecting, kind: .destinationUnavailable, evidence: .neverSent, message: "502 to CONNECT")
         _ = bench.park(Self.origins[0], down)
         #expect(bench.pending.set.shutOrigins == [Self.origins[0]])
@@ -118,8 +107,7 @@ import Testing
         #expect(other.started == [other.id])
     }
 
-    @Test func entriesThatWaitForAParentProxyAreOneIncident() {
-        var bench = Bench()
+    @Test mutating func entriesThatWaitForAParentProxyAreOneIncident() {
         for origin in Self.origins { _ = bench.park(origin) }
         let incidents = bench.pending.set.incidents(now: bench.pending.now)
         #expect(incidents.map(\.scope) == [.parentProxy(Self.gate)])
@@ -127,8 +115,7 @@ import Testing
     }
 
     /// It waited for the parent proxy without a failure of its own, and its origin turns out to be down.
-    @Test func attemptThatComesPastTheParentProxyWaitsForItsOrigin() {
-        var bench = Bench()
+    @Test mutating func attemptThatComesPastTheParentProxyWaitsForItsOrigin() {
         let first = bench.park(Self.origins[0]).id
         let canary = bench.park(Self.origins[2], nil)
         #expect(canary.started == [canary.id])
@@ -141,78 +128,66 @@ import Testing
         #expect(incident?.scope == .origin(Self.origins[1]))
     }
 
-    @Test func reloadWithoutTheParentProxySendsWhatWaitedForIt() {
-        var bench = Bench()
+    @Test mutating func reloadWithoutTheParentProxySendsWhatWaitedForIt() {
         let waiting = bench.park(Self.origins[0]).id
         #expect(bench.reroute(waiting, to: nil) == [waiting], "at once, whatever its delay is")
         #expect(bench.pending.entry(waiting)?.parentProxyGate == nil)
     }
 
     /// A connection to the old one was being made at the time of the reload.
-    @Test(arguments: [false, true]) func failureAtReplacedParentProxyRetriesByNewProxy(isOldUsed: Bool) {
-        var bench = Bench()
-        let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).gate
+    @Test(arguments: [false, true]) mutating func failureAtReplacedParentProxyRetriesByNewProxy(isOldUsed: Bool) {
         let first = bench.park(Self.origins[0], nil)
         #expect(first.started == [first.id])
         if isOldUsed { _ = bench.park(Self.origins[1], nil) }
-        #expect(bench.reroute(first.id, to: other) == [])
+        #expect(bench.reroute(first.id, to: Self.other) == [])
         #expect(bench.fail(first.id, Self.away) == [first.id], "by the other one")
         #expect(bench.pending.set.shutOrigins == (isOldUsed ? [Self.gate] : []), "the gate of the proxy that was away, if it counts at all")
         let incidents = bench.pending.set.incidents(now: bench.pending.now)
-        #expect(!incidents.contains { $0.scope == .parentProxy(other) })
+        #expect(!incidents.contains { $0.scope == .parentProxy(Self.other) })
         #expect(bench.deliver(first.id) == [])
     }
 
-    @Test func attemptThatReachesTheReplacedParentProxyOpensTheGateOfThatOne() {
-        var bench = Bench()
-        let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).gate
+    @Test mutating func attemptThatReachesTheReplacedParentProxyOpensTheGateOfThatOne() {
         for origin in Self.origins[0...1] { _ = bench.park(origin) }
-        let elsewhere = bench.park(Self.origins[2], parentProxyGate: other).id
-        #expect(Set(bench.pending.set.shutOrigins) == [Self.gate, other])
+        let elsewhere = bench.park(Self.origins[2], parentProxyGate: Self.other).id
+        #expect(Set(bench.pending.set.shutOrigins) == [Self.gate, Self.other])
         let started = bench.advance(.seconds(5)).filter { $0 != elsewhere }
         #expect(started.count == 1)
-        _ = bench.reroute(started[0], to: other)
+        _ = bench.reroute(started[0], to: Self.other)
         _ = bench.deliver(started[0])
-        #expect(bench.pending.set.shutOrigins == [other])
+        #expect(bench.pending.set.shutOrigins == [Self.other])
     }
 
     /// The engine is told of the reload first: an attempt that it starts afterwards goes through the new parent proxy.
-    @Test(arguments: [false, true]) func attemptThatBeginsAfterTheReloadCountsForTheNewParentProxy(isInPortion: Bool) {
-        var bench = Bench()
-        let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).gate
+    @Test(arguments: [false, true]) mutating func attemptThatBeginsAfterTheReloadCountsForTheNewParentProxy(isInPortion: Bool) {
         let id = bench.park(Self.origins[0], .reset).id
-        bench.pending.set.reloaded(as: 1) { _ in FoundRoute(route: nil, policy: .fixture(), parentProxyGate: other) }
+        bench.pending.set.reloaded(as: 1) { _ in FoundRoute(route: nil, policy: .fixture(), parentProxyGate: Self.other) }
         if isInPortion { _ = bench.pending.set.rerouteSome(1, now: bench.pending.now) }
         #expect(bench.advance(.seconds(5)) == [id])
         #expect(bench.fail(id, Self.away) == [])
-        #expect(bench.pending.set.shutOrigins == [other])
+        #expect(bench.pending.set.shutOrigins == [Self.other])
     }
 
     /// A loop planned the request by the table of before, and the engine has a newer one.
-    @Test func requestPlannedByAnOldTableBeginsThroughTheNewParentProxy() {
-        var bench = Bench()
-        let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).gate
-        bench.pending.set.reloaded(as: 1) { _ in FoundRoute(route: nil, policy: .fixture(), parentProxyGate: other) }
+    @Test mutating func requestPlannedByAnOldTableBeginsThroughTheNewParentProxy() {
+        bench.pending.set.reloaded(as: 1) { _ in FoundRoute(route: nil, policy: .fixture(), parentProxyGate: Self.other) }
         let new = bench.park(Self.origins[0], nil)
         #expect(new.started == [new.id])
-        #expect(bench.pending.entry(new.id)?.parentProxyGate == other)
+        #expect(bench.pending.entry(new.id)?.parentProxyGate == Self.other)
         #expect(bench.fail(new.id, Self.away) == [])
-        #expect(bench.pending.set.shutOrigins == [other])
+        #expect(bench.pending.set.shutOrigins == [Self.other])
     }
 
     /// The first attempt of a request failed, and the reload came before its request joined.
-    @Test func firstAttemptThatFailsAtReplacedParentProxyRetriesByNewProxy() {
-        var bench = Bench()
-        let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).gate
-        let new = bench.park(Self.origins[0], parentProxyGate: other, attemptParentProxyGate: Self.gate)
+    @Test mutating func firstAttemptThatFailsAtReplacedParentProxyRetriesByNewProxy() {
+        let new = bench.park(Self.origins[0], parentProxyGate: Self.other, attemptParentProxyGate: Self.gate)
         #expect(new.started == [new.id])
         #expect(bench.pending.set.shutOrigins == [])
     }
 
     // MARK: Pauses
 
-    @Test func pauseThatAParentProxyAsksForConcernsRequestsThroughItOnly() {
-        var bench = Bench()
+    @Test mutating func pauseThatAParentProxyAsksForConcernsRequestsThroughItOnly() {
         _ = bench.park(Self.origins[0], Self.busy)
         #expect(bench.park(Self.origins[0], nil).started == [])
         let elsewhere = bench.park(Self.origins[0], nil, parentProxyGate: Self.other)
@@ -226,8 +201,7 @@ import Testing
     }
 
     /// One request has failed at the old parent proxy, and the pause keeps another one from its turn.
-    @Test(arguments: [other, nil]) func reloadToAnotherWayEndsTheWaitThatTheOldParentProxyAskedFor(next: Origin?) {
-        var bench = Bench()
+    @Test(arguments: [other, nil]) mutating func reloadToAnotherWayEndsTheWaitThatTheOldParentProxyAskedFor(next: Origin?) {
         let failed = bench.park(Self.origins[0], Self.busy).id
         let paused = bench.park(Self.origins[0], nil).id
         #expect(bench.advance(.seconds(60)) == [], "the canary is due")
@@ -236,8 +210,7 @@ import Testing
         #expect(bench.deliver(failed) == [paused])
     }
 
-    @Test func waitThatAReplacedParentProxyAsksForDuringTheReloadIsNotObeyed() {
-        var bench = Bench()
+    @Test mutating func waitThatAReplacedParentProxyAsksForDuringTheReloadIsNotObeyed() {
         let first = bench.park(Self.origins[0], nil)
         #expect(first.started == [first.id])
         #expect(bench.reroute(first.id, to: Self.other) == [])
@@ -245,8 +218,7 @@ import Testing
         #expect(bench.advance(.seconds(60)) == [first.id])
     }
 
-    @Test func reloadBackToTheParentProxyKeepsItsPause() {
-        var bench = Bench()
+    @Test mutating func reloadBackToTheParentProxyKeepsItsPause() {
         let failed = bench.park(Self.origins[0], Self.busy).id
         _ = bench.reroute(failed, to: Self.other)
         _ = bench.reroute(failed, to: Self.gate)
@@ -255,16 +227,14 @@ import Testing
     }
 
     /// As for a pause that an origin asks for: the way is open sooner than the parent proxy said.
-    @Test func retryByAPersonEndsThePauseOfAParentProxyIfItIsAnswered() {
-        var bench = Bench()
+    @Test mutating func retryByAPersonEndsThePauseOfAParentProxyIfItIsAnswered() {
         let failed = bench.park(Self.origins[0], Self.busy).id
         let paused = bench.park(Self.origins[0], nil).id
         #expect(bench.retry(failed) == [failed])
         #expect(bench.deliver(failed) == [paused])
     }
 
-    @Test func responseToAnAttemptFromBeforeThePauseDoesNotEndIt() {
-        var bench = Bench()
+    @Test mutating func responseToAnAttemptFromBeforeThePauseDoesNotEndIt() {
         let first = bench.park(Self.origins[0], nil)
         #expect(first.started == [first.id])
         #expect(bench.advance(.seconds(1)) == [])
@@ -284,13 +254,11 @@ import Testing
 
     // MARK: Reloads to a parent proxy that is away
 
-    @Test func reloadWithAnotherParentProxyThatIsAwayKeepsWhatWaitsInItsOutage() {
-        var bench = Bench()
-        let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).gate
-        let (waiting, elsewhere) = (bench.park(Self.origins[0]).id, bench.park(Self.origins[1], parentProxyGate: other).id)
-        #expect(bench.reroute(waiting, to: other) == [], "its canary is not due")
+    @Test mutating func reloadWithAnotherParentProxyThatIsAwayKeepsWhatWaitsInItsOutage() {
+        let (waiting, elsewhere) = (bench.park(Self.origins[0]).id, bench.park(Self.origins[1], parentProxyGate: Self.other).id)
+        #expect(bench.reroute(waiting, to: Self.other) == [], "its canary is not due")
         let incidents = bench.pending.set.incidents(now: bench.pending.now)
-        #expect(incidents.map(\.scope) == [.parentProxy(other)])
+        #expect(incidents.map(\.scope) == [.parentProxy(Self.other)])
         #expect(incidents.first?.waiting == 2)
         let canary = bench.advance(.seconds(5))
         #expect(canary == [elsewhere] || canary == [waiting], "one of them tests the way")

@@ -82,9 +82,7 @@ struct ParkingTests {
     // MARK: Limits
 
     @Test mutating func fullPendingSetRefusesRequests() {
-        var limits = PendingLimits()
-        limits.entryCountMax = 2
-        bench = PendingBench(limits: limits)
+        bench = PendingBench { $0.entryCountMax = 2 }
         let first = bench.parked()
         _ = bench.parked()
         let (refused, actions) = bench.park()
@@ -98,9 +96,7 @@ struct ParkingTests {
     }
 
     @Test mutating func requestAboveTheLimitOfHeldClientsIsRefused() {
-        var limits = PendingLimits()
-        limits.heldClientCountMax = 1
-        bench = PendingBench(limits: limits)
+        bench = PendingBench { $0.heldClientCountMax = 1 }
         _ = bench.parked(.reset)
         let (refused, actions) = bench.park(nil)
         #expect(actions == [.refuse(refused, limit: "limits.heldClients", value: 1)])

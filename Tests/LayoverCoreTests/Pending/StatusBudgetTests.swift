@@ -172,9 +172,7 @@ struct StatusBudgetTests {
     }
 
     @Test mutating func refusedRequestUsesNoBudget() {
-        var limits = PendingLimits()
-        limits.entryCountMax = 1
-        bench = PendingBench(limits: limits)
+        bench = PendingBench { $0.entryCountMax = 1 }
         _ = bench.parked(.reset, policy: policy())
         let (id, actions) = bench.park(unavailable, policy: policy())
         #expect(actions == [.refuse(id, limit: "limits.entries", value: 1)])
@@ -326,9 +324,8 @@ struct StatusBudgetTests {
         _ = bench.wait(.seconds(1))
         var record = AttemptRecord(number: 2, trigger: .dueTime, startedAt: bench.now)
         record.verdict = .park(.init(delay: .zero, shutsGate: false, rule: .status))
-        _ = bench.set.handle(
-            AttemptFailed(id, unavailable, .init(delay: .zero, shutsGate: false, rule: .status), bench.tally(id, 2, records: [record])),
-            now: bench.now, using: &bench.generator)
+        let parking = Verdict.Parking(delay: .zero, shutsGate: false, rule: .status)
+        _ = bench.handle(AttemptFailed(id, unavailable, parking, bench.tally(id, 2, records: [record])))
         #expect(bench.entry(id)?.attempts.records.last?.verdict == .deliver(.budget))
         #expect(bench.entry(id)?.attemptCount == 2)
     }

@@ -105,9 +105,7 @@ struct TimeTests {
 
     /// With 400 000 entries a look at all timers took 2.5 s.
     @Test mutating func timersThatGoStaleAreDroppedAFewAtATime() {
-        var limits = PendingLimits()
-        limits.heldClientCountMax = 2_000
-        bench = PendingBench(limits: limits)
+        bench = PendingBench { $0.heldClientCountMax = 2_000 }
         let ids = (0..<2_000).map { _ in bench.parked(.reset, policy: .fixture { $0.holdMax = .seconds(1_000_000) }) }
         for round in 1...8 {
             let patch = EntryPatch(expiresAt: bench.now + .seconds(1_000_000 + round))

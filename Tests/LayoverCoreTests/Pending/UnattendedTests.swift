@@ -20,14 +20,14 @@ struct UnattendedTests {
         new.unattendedFor = limit
         new.lane = lane
         new.request.hasIdempotencyKey = isKeyed
-        return (id, bench.kept(bench.set.handle(JoinedDuringAttempt(new), now: bench.now, using: &bench.generator)))
+        return (id, bench.handle(JoinedDuringAttempt(new)))
     }
 
     /// The client of a replay is gone.
     private mutating func replayed() -> (EntryID, [PendingAction]) {
         let id = bench.parked(.refused)
         _ = bench.command(.retry, id)
-        return (id, bench.kept(bench.set.handle(AttemptBecameUnattended(id, for: Self.limit), now: bench.now, using: &bench.generator)))
+        return (id, bench.handle(AttemptBecameUnattended(id, for: Self.limit)))
     }
 
     @Test mutating func attemptWithoutAClientIsAnEntryOfItsOwnKind() throws {
@@ -52,7 +52,7 @@ struct UnattendedTests {
 
     @Test mutating func otherStatesAreNotUnattended() {
         let id = bench.parked(.reset)
-        #expect(bench.kept(bench.set.handle(AttemptBecameUnattended(id, for: Self.limit), now: bench.now, using: &bench.generator)) == [])
+        #expect(bench.handle(AttemptBecameUnattended(id, for: Self.limit)) == [])
         #expect(bench.state(id) == .waiting && bench.set.unattendedCount == 0)
     }
 
@@ -67,8 +67,8 @@ struct UnattendedTests {
         let (id, _) = joined()
         var record = AttemptRecord(number: 1, trigger: .arrival, startedAt: bench.now)
         (record.status, record.endedAt) = (201, bench.now)
-        let answered = bench.set.handle(AttemptAnswered(id, bench.tally(id, 1, records: [record])), now: bench.now, using: &bench.generator)
-        #expect(bench.kept(answered).allSatisfy { $0.started == nil })
+        let answered = bench.handle(AttemptAnswered(id, bench.tally(id, 1, records: [record])))
+        #expect(answered.allSatisfy { $0.started == nil })
         _ = bench.end(id, as: .cancelled)
         let entry = try #require(bench.entry(id))
         #expect(entry.state == .cancelled && entry.cancelCause == .unattended)
@@ -91,9 +91,7 @@ struct UnattendedTests {
     }
 
     @Test mutating func oldestEndsWhenThereAreTooMany() {
-        var limits = PendingLimits()
-        limits.unattendedCountMax = 3
-        bench = PendingBench(limits: limits)
+        bench = PendingBench { $0.unattendedCountMax = 3 }
         let ids = (0..<3).map { _ in joined().0 }
         #expect(bench.set.unattendedCount == 3)
         _ = bench.end(ids[0], as: .cancelled)
@@ -106,10 +104,10 @@ struct UnattendedTests {
     }
 
     @Test mutating func otherLimitsDoNotCountIt() {
-        var limits = PendingLimits()
-        limits.entryCountMax = 1
-        limits.heldClientCountMax = 1
-        bench = PendingBench(limits: limits)
+        bench = PendingBench {
+            $0.entryCountMax = 1
+            $0.heldClientCountMax = 1
+        }
         _ = joined()
         _ = joined()
         let held = bench.parked(.reset)
@@ -139,7 +137,7 @@ struct UnattendedTests {
         let first = bench.held(lane: "lane")
         _ = bench.command(.retry, first)
         let second = bench.held(lane: "lane")
-        _ = bench.kept(bench.set.handle(AttemptBecameUnattended(first, for: Self.limit), now: bench.now, using: &bench.generator))
+        _ = bench.handle(AttemptBecameUnattended(first, for: Self.limit))
         #expect(bench.reason(second) == .lane)
         _ = bench.end(first, as: .cancelled)
         #expect(bench.reason(second) != .lane)
@@ -183,7 +181,7 @@ struct UnattendedTests {
     mutating func itEndsInItsTimeThoughTheDiskRefusesTheTicket(isAnswered: Bool) throws {
         let (id, _) = joined()
         #expect(bench.willStore(id) != nil)
-        _ = bench.kept(bench.set.handle(EntryNotStored(id), now: bench.now, using: &bench.generator))
+        _ = bench.handle(EntryNotStored(id))
         if isAnswered { _ = bench.answer(id) }
         #expect(bench.wait(Self.limit - .seconds(1)) == [])
         // The time is watched twice, and an attempt is aborted once, however often that is asked for.
@@ -196,11 +194,11 @@ struct UnattendedTests {
     // MARK: Others with its key
 
     private mutating func found(_ id: EntryID, doWait: Bool) -> [PendingAction] {
-        bench.kept(bench.set.handle(OthersLookedFor(id, doWait: doWait), now: bench.now, using: &bench.generator))
+        bench.handle(OthersLookedFor(id, doWait: doWait))
     }
 
     private mutating func othersLeft(_ id: EntryID) -> [PendingAction] {
-        bench.kept(bench.set.handle(OthersLeft(id), now: bench.now, using: &bench.generator))
+        bench.handle(OthersLeft(id))
     }
 
     @Test mutating func attemptThatOthersWaitForGoesOn() throws {
@@ -243,9 +241,7 @@ struct UnattendedTests {
     }
 
     @Test mutating func oneThatOthersWaitForIsNotTheOneThatIsTooMany() {
-        var limits = PendingLimits()
-        limits.unattendedCountMax = 1
-        bench = PendingBench(limits: limits)
+        bench = PendingBench { $0.unattendedCountMax = 1 }
         let (keyed, _) = joined(isKeyed: true)
         let (second, actions) = joined()
         #expect(actions == [.lookForOthers(keyed)])

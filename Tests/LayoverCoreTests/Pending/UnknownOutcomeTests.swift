@@ -5,9 +5,10 @@ import Testing
 
 /// Entries whose repetition was answered in a way that does not show the outcome.
 struct UnknownOutcomeTests {
+    private var bench = PendingBench()
+
     /// The origin answered, so others that wait for it go, whatever becomes of the entry.
-    @Test func unknownOutcomeOpensTheGateAndAsksAPerson() {
-        var bench = PendingBench()
+    @Test mutating func unknownOutcomeOpensTheGateAndAsksAPerson() {
         let id = bench.parked()
         let other = bench.parked()
         _ = bench.wait(.seconds(1))
@@ -19,8 +20,7 @@ struct UnknownOutcomeTests {
         #expect(bench.state(other) == .attempting)
     }
 
-    @Test func conflictIsRepeatedAfterItsDelay() {
-        var bench = PendingBench()
+    @Test mutating func conflictIsRepeatedAfterItsDelay() {
         let id = bench.parked()
         _ = bench.wait(.seconds(1))
         #expect(bench.state(id) == .attempting)

@@ -4,6 +4,8 @@ import Testing
 @testable import LayoverCore
 
 struct EntryFilterTests {
+    private var filter = EntryFilter()
+
     @Test(arguments: [
         ("http://a.example/", "A.EXAMPLE", true), ("http://a.example/Straße", "STRASSE", true),
         ("http://a.example/stra%C3%9Fe", "STRASSE", true),
@@ -14,30 +16,26 @@ struct EntryFilterTests {
         ("a.example:443", "a.example", true), ("http://a.example/", "", true),
         ("http://a.example/%zz", "%ZZ", true),
     ])
-    func textIsFoundInHostPathAndError(url: String, text: String, matches: Bool) {
-        var filter = EntryFilter()
+    mutating func textIsFoundInHostPathAndError(url: String, text: String, matches: Bool) {
         filter.text = text
         #expect(filter.matching(PendingFixture.entries([.init(url: url)])).isEmpty == !matches)
     }
 
     @Test(arguments: [("MÜNCH", true), ("xn--m", true), ("MUNCH", false)])
-    func hostInAnotherAlphabetIsFoundAsPeopleWriteIt(text: String, matches: Bool) {
-        var filter = EntryFilter()
+    mutating func hostInAnotherAlphabetIsFoundAsPeopleWriteIt(text: String, matches: Bool) {
         filter.text = text
         let entries = PendingFixture.entries([.init(url: "http://xn--mnchen-3ya.example/", host: "xn--mnchen-3ya.example")])
         #expect(filter.matching(entries).isEmpty == !matches)
     }
 
-    @Test func textIsFoundInTheID() throws {
+    @Test mutating func textIsFoundInTheID() throws {
         let entries = PendingFixture.entries([.init(), .init()])
-        var filter = EntryFilter()
         filter.text = try #require(entries.first).id.description.uppercased()
         #expect(filter.matching(entries).map(\.id) == [entries[0].id])
     }
 
-    @Test func laterEntriesAreExcludedByTheFilterAndCounted() {
+    @Test mutating func laterEntriesAreExcludedByTheFilterAndCounted() {
         let entries = PendingFixture.entries([.init(), .init(), .init(host: "b.example"), .init()])
-        var filter = EntryFilter()
         #expect(EntrySelection.filter(filter).laterCount(in: entries) == nil)
         filter.host = "a.example"
         filter.parkedBefore = entries[1].parkedAt
@@ -46,15 +44,13 @@ struct EntryFilterTests {
         #expect(EntrySelection.all.laterCount(in: entries) == nil)
     }
 
-    @Test func emptyStatesMatchNothing() {
-        var filter = EntryFilter()
+    @Test mutating func emptyStatesMatchNothing() {
         filter.states = []
         #expect(filter.matching(PendingFixture.entries([.init()])).isEmpty)
     }
 
     @Test(arguments: [("A.example", 1), ("a.example:80", 1), ("a.example:81", 0), ("example", 0)])
-    func hostIsComparedWhole(host: String, count: Int) {
-        var filter = EntryFilter()
+    mutating func hostIsComparedWhole(host: String, count: Int) {
         filter.host = host
         #expect(filter.matching(PendingFixture.entries([.init()])).count == count)
     }

@@ -7,6 +7,7 @@ struct TunnelRulesTests {
     private static let now = Timestamp(nanoseconds: 1_000_000_000)
     private static let origin = Origin(scheme: .tunnel, host: "o.test", port: 443)
     private static let other = Origin(scheme: .tunnel, host: "other.test", port: 443)
+    private var rules = TunnelRules()
 
     private static func rehearsal(_ number: Int, _ fault: RehearsalFault, _ host: String = "o.test") throws -> Rehearsal {
         let order = try RehearsalOrder(host: #require(RehearsedHost(host)), fault: fault)
@@ -18,8 +19,7 @@ struct TunnelRulesTests {
     }
 
     @Test(arguments: [(OfflineTunnels.freeze, TunnelRules.Treatment.freeze), (.cut, .reset), (.keep, .relay)])
-    func modeOfflineReachesAllTunnels(tunnels: OfflineTunnels, expected: TunnelRules.Treatment) {
-        var rules = TunnelRules()
+    mutating func modeOfflineReachesAllTunnels(tunnels: OfflineTunnels, expected: TunnelRules.Treatment) {
         #expect(treatments(rules, on: .opened) == [.relay, .relay])
         let occasion = rules.modeSet(tunnels)
         #expect(treatments(rules, on: occasion) == [expected, expected])
@@ -33,16 +33,14 @@ struct TunnelRulesTests {
         (RehearsalFault.refuse, TunnelRules.Treatment.reset), (.cut, .reset), (.portal, .reset), (.hang, .freeze), (.status, .relay),
         (.slow, .relay),
     ])
-    func rehearsalReachesTheTunnelsOfItsHost(fault: RehearsalFault, expected: TunnelRules.Treatment) throws {
-        var rules = TunnelRules()
+    mutating func rehearsalReachesTheTunnelsOfItsHost(fault: RehearsalFault, expected: TunnelRules.Treatment) throws {
         let occasion = rules.rehearsed([try Self.rehearsal(1, fault)])
         #expect(treatments(rules, on: occasion) == [expected, .relay])
         let end = rules.rehearsed([])
         #expect(treatments(rules, on: end) == [.relay, .relay])
     }
 
-    @Test func tunnelIsResetOnlyWhenTheRehearsalBegins() throws {
-        var rules = TunnelRules()
+    @Test mutating func tunnelIsResetOnlyWhenTheRehearsalBegins() throws {
         let cut = try Self.rehearsal(1, .cut)
         _ = rules.rehearsed([cut])
         // The tunnel was opened after that, and another rehearsal begins.
@@ -52,8 +50,7 @@ struct TunnelRulesTests {
         #expect(treatments(rules, on: mode) == [.relay, .freeze])
     }
 
-    @Test func tunnelStaysFrozenUntilModeAndRehearsalAreOver() throws {
-        var rules = TunnelRules()
+    @Test mutating func tunnelStaysFrozenUntilModeAndRehearsalAreOver() throws {
         let hang = try Self.rehearsal(1, .hang)
         _ = rules.modeSet(.freeze)
         var occasion = rules.rehearsed([hang])
@@ -67,14 +64,12 @@ struct TunnelRulesTests {
         #expect(treatments(rules, on: occasion) == [.relay, .relay])
     }
 
-    @Test func rehearsalThatIsOverFreezesNothing() throws {
-        var rules = TunnelRules()
+    @Test mutating func rehearsalThatIsOverFreezesNothing() throws {
         let occasion = rules.rehearsed([try Self.rehearsal(1, .hang)])
         #expect(treatments(rules, on: occasion, now: Self.now + .seconds(600)) == [.relay, .relay])
     }
 
-    @Test func newestRehearsalOfAHostDecides() throws {
-        var rules = TunnelRules()
+    @Test mutating func newestRehearsalOfAHostDecides() throws {
         _ = rules.rehearsed([try Self.rehearsal(1, .refuse)])
         let occasion = rules.rehearsed([try Self.rehearsal(1, .refuse), try Self.rehearsal(2, .hang)])
         #expect(treatments(rules, on: occasion) == [.freeze, .relay])

@@ -47,7 +47,7 @@ extension PendingBench {
         let id = EntryID(using: &generator)
         guard case .admitted(let sequence) = set.admitTicket() else { return (id, []) }
         let new = wish.entry(id, now: now)
-        return (id, kept(set.handle(NewTicketStored(new, sequence: sequence), now: now, using: &generator)))
+        return (id, handle(NewTicketStored(new, sequence: sequence)))
     }
 
     mutating func accepted(_ change: (inout Wish) -> Void = { _ in }) -> EntryID { accept(change).0 }
@@ -73,7 +73,7 @@ extension PendingBench {
             parking: .init(delay: .seconds(5), shutsGate: false))
         new.wantsTicket = wantsTicket
         new.lane = lane
-        _ = kept(set.handle(ParkRequested(new), now: now, using: &generator))
+        _ = handle(ParkRequested(new))
         return id
     }
 
@@ -83,20 +83,20 @@ extension PendingBench {
         return set.willStore(id, as: wish.ticket, now: now)
     }
 
-    mutating func stored(_ id: EntryID) -> [PendingAction] { kept(set.handle(EntryStoredAsTicket(id), now: now, using: &generator)) }
-    mutating func notStored(_ id: EntryID) -> [PendingAction] { kept(set.handle(EntryNotStored(id), now: now, using: &generator)) }
-    mutating func declines(_ id: EntryID) -> [PendingAction] { kept(set.handle(TicketImpossible(id), now: now, using: &generator)) }
+    mutating func stored(_ id: EntryID) -> [PendingAction] { handle(EntryStoredAsTicket(id)) }
+    mutating func notStored(_ id: EntryID) -> [PendingAction] { handle(EntryNotStored(id)) }
+    mutating func declines(_ id: EntryID) -> [PendingAction] { handle(TicketImpossible(id)) }
 
     /// The disk is full: the attempt of a ticket could not be marked.
     mutating func notMarked(_ id: EntryID) -> [PendingAction] {
-        #expect(kept(set.handle(StartRecordRefused(), now: now, using: &generator)) == [])
+        #expect(handle(StartRecordRefused()) == [])
         return fail(id, .fixture(.proxyInternalError, phase: .connecting), delay: .seconds(5), rule: .store)
     }
 
-    mutating func storeRecovered() -> [PendingAction] { kept(set.handle(StoreRecovered(), now: now, using: &generator)) }
+    mutating func storeRecovered() -> [PendingAction] { handle(StoreRecovered()) }
 
     mutating func refuse(_ id: EntryID, _ why: UndecidedReason = .rejected) -> [PendingAction] {
-        kept(set.handle(RequestNotSendable(id, why: why, failure: .refused, tally(id, 0)), now: now, using: &generator))
+        handle(RequestNotSendable(id, why: why, failure: .refused, tally(id, 0)))
     }
 
     mutating func patch(
@@ -121,7 +121,7 @@ extension PendingBench {
         limits: PendingLimits = .init()
     ) -> [PendingAction] {
         set = PendingSet(limits: limits)
-        return kept(set.handle(TicketsRestored(records.map { ($0, policy) }, ended: ended), now: now, using: &generator))
+        return handle(TicketsRestored(records.map { ($0, policy) }, ended: ended))
     }
 
     mutating func restart(policy: Policy = .fixture()) -> [PendingAction] { restart(records(), policy: policy) }

@@ -17,13 +17,16 @@ struct PendingBench {
     var incidents: [(kind: IncidentEventKind, incident: Incident)] = []
     var gates: [PendingAction] = []
 
-    init(limits: PendingLimits = .init()) { set = PendingSet(limits: limits) }
-
-    init(perOriginAttemptCountMax: Int) {
+    init(_ limit: (inout PendingLimits) -> Void = { _ in }) {
         var limits = PendingLimits()
-        limits.perOriginAttemptCountMax = perOriginAttemptCountMax
-        self.init(limits: limits)
+        limit(&limits)
+        set = PendingSet(limits: limits)
     }
+
+    init(perOriginAttemptCountMax: Int) { self.init { $0.perOriginAttemptCountMax = perOriginAttemptCountMax } }
+
+    /// Tells the set a fact.
+    mutating func handle(_ fact: some PendingFact) -> [PendingAction] { kept(set.handle(fact, now: now, using: &generator)) }
 
     mutating func kept(_ actions: [PendingAction]) -> [PendingAction] {
         reports = actions.compactMap { if case .report(let kind, _) = $0 { kind } else { nil } }
@@ -57,7 +60,7 @@ struct PendingBench {
                 delay: delay, shutsGate: failure?.shutsGate ?? false, asks: asks, rule: rule(failure, asks),
                 retryAfter: retryAfter))
         new.wantsTicket = wantsTicket
-        return (id, kept(set.handle(ParkRequested(new), now: now, using: &generator)))
+        return (id, handle(ParkRequested(new)))
     }
 
     /// As `park`, where the actions do not matter.
@@ -85,11 +88,8 @@ struct PendingBench {
         let count = (set.entry(id, now: now)?.attemptCount ?? 0) + 1
         var tally = tally(id, count, automaticLeft: automaticLeft)
         tally.resume = resume
-        return kept(
-            set.handle(
-                AttemptFailed(
-                    id, failure, .init(delay: delay, shutsGate: failure.shutsGate, asks: asks, rule: rule, retryAfter: retryAfter), tally),
-                now: now, using: &generator))
+        let parking = Verdict.Parking(delay: delay, shutsGate: failure.shutsGate, asks: asks, rule: rule, retryAfter: retryAfter)
+        return handle(AttemptFailed(id, failure, parking, tally))
     }
 
     /// A status that is retried.
@@ -99,39 +99,31 @@ struct PendingBench {
         fail(id, .answered(status), delay: delay, rule: .status, retryAfter: retryAfter)
     }
 
-    mutating func answer(_ id: EntryID) -> [PendingAction] {
-        kept(set.handle(AttemptAnswered(id, tally(id, 2)), now: now, using: &generator))
-    }
+    mutating func answer(_ id: EntryID) -> [PendingAction] { handle(AttemptAnswered(id, tally(id, 2))) }
 
     mutating func end(
         _ id: EntryID, as state: EntryState = .delivered, failure: Failure? = nil
     ) -> [PendingAction] {
-        kept(set.handle(ExchangeEnded(id, as: state, failure: failure, tally(id, 2)), now: now, using: &generator))
+        handle(ExchangeEnded(id, as: state, failure: failure, tally(id, 2)))
     }
 
     /// A response that is over in one go.
     mutating func deliver(_ id: EntryID) -> [PendingAction] { answer(id) + end(id) }
 
-    mutating func originAnswered(_ origin: Origin = origin) -> [PendingAction] {
-        kept(set.handle(OriginAnswered(origin), now: now, using: &generator))
-    }
+    mutating func originAnswered(_ origin: Origin = origin) -> [PendingAction] { handle(OriginAnswered(origin)) }
 
-    mutating func fresh(_ difference: Int) -> [PendingAction] {
-        kept(set.handle(FreshAttemptCountChanged(Self.origin, by: difference), now: now, using: &generator))
-    }
+    mutating func fresh(_ difference: Int) -> [PendingAction] { handle(FreshAttemptCountChanged(Self.origin, by: difference)) }
 
-    mutating func reachable() -> [PendingAction] { kept(set.handle(NetworkMayBeReachable(), now: now, using: &generator)) }
+    mutating func reachable() -> [PendingAction] { handle(NetworkMayBeReachable()) }
 
-    mutating func mode(_ mode: ReachabilityMode) -> [PendingAction] {
-        kept(set.handle(ModeChanged(to: mode), now: now, using: &generator))
-    }
+    mutating func mode(_ mode: ReachabilityMode) -> [PendingAction] { handle(ModeChanged(to: mode)) }
 
-    mutating func drain() -> [PendingAction] { kept(set.handle(DrainBegan(), now: now, using: &generator)) }
+    mutating func drain() -> [PendingAction] { handle(DrainBegan()) }
 
     /// Moves the clock and does what is due.
     mutating func wait(_ duration: Duration) -> [PendingAction] {
         now = now + duration
-        return kept(set.handle(TimePassed(), now: now, using: &generator))
+        return handle(TimePassed())
     }
 
     mutating func command(
@@ -150,9 +142,7 @@ struct PendingBench {
         return (result, kept(actions))
     }
 
-    mutating func portal(_ isBehindPortal: Bool) -> [PendingAction] {
-        kept(set.handle(PortalChanged(isBehindPortal: isBehindPortal), now: now, using: &generator))
-    }
+    mutating func portal(_ isBehindPortal: Bool) -> [PendingAction] { handle(PortalChanged(isBehindPortal: isBehindPortal)) }
 
     mutating func reroute(_ id: EntryID, route: String? = nil, policy: Policy) -> [PendingAction] {
         reroute(id, route: route, policy: policy, automaticLeft: policy.automaticAttemptsMax, parentProxyGate: nil)

@@ -48,9 +48,7 @@ private struct EntryTrial {
         ("attempting", after(parked(.reset)) { $0.command(.retry, $1).1 }),
         (
             "unattended",
-            after(after(parked(.reset)) { $0.command(.retry, $1).1 }) {
-                $0.set.handle(AttemptBecameUnattended($1, for: .seconds(60)), now: $0.now, using: &$0.generator)
-            }
+            after(after(parked(.reset)) { $0.command(.retry, $1).1 }) { $0.handle(AttemptBecameUnattended($1, for: .seconds(60))) }
         ),
         ("held", after(parked(.reset)) { $0.command(.hold, $1).1 }),
         ("undecided (exhausted)", parked(.reset, asks: .exhausted)),
@@ -97,10 +95,7 @@ private struct EntryTrial {
         ("ended: delivered", { $0.end($1) }),
         ("ended: failed", { $0.end($1, as: .failed, failure: .reset) }),
         ("ended: client left", { $0.end($1, as: .cancelled) }),
-        (
-            "client left, may be applied",
-            { $0.kept($0.set.handle(AttemptBecameUnattended($1, for: .seconds(60)), now: $0.now, using: &$0.generator)) }
-        ),
+        ("client left, may be applied", { $0.handle(AttemptBecameUnattended($1, for: .seconds(60))) }),
         ("attempt refused", { $0.refuse($1) }),
         ("others delivered", others(end: .delivered)), ("others failed", others(end: .failed)),
         (

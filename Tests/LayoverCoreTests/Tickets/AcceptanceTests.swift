@@ -4,17 +4,16 @@ import Testing
 
 /// Tickets from their admission on.
 struct AcceptanceTests {
-    @Test func acceptedTicketStartsAtOnceWithoutAHeldClient() {
-        var bench = PendingBench()
+    private var bench = PendingBench()
+
+    @Test mutating func acceptedTicketStartsAtOnceWithoutAHeldClient() {
         let (id, actions) = bench.accept()
         #expect(actions == [.start(id, .arrival), .watched()] || actions == [.watched(), .start(id, .arrival)])
         #expect(bench.set.heldCount == 0 && bench.set.record(of: id)?.state == .attempting)
     }
 
-    @Test func placeIsReservedForATicketThatIsBeingStored() {
-        var limits = PendingLimits()
-        limits.entryCountMax = 2
-        var bench = PendingBench(limits: limits)
+    @Test mutating func placeIsReservedForATicketThatIsBeingStored() {
+        bench = PendingBench { $0.entryCountMax = 2 }
         let full = TicketAdmission.refused(limit: "limits.entries", value: 2)
         #expect(bench.set.admitTicket() == .admitted(sequence: 1))
         #expect(bench.set.admitTicket() == .admitted(sequence: 2))
@@ -24,33 +23,28 @@ struct AcceptanceTests {
             id: id, method: "GET", url: "", origin: PendingBench.origin, client: .init(address: ""),
             createdAt: bench.now, parking: .init(delay: .zero, shutsGate: false))
         #expect(
-            bench.kept(bench.set.handle(ParkRequested(refused), now: bench.now, using: &bench.generator))
+            bench.handle(ParkRequested(refused))
                 == [.refuse(id, limit: "limits.entries", value: 2)], "the room is promised")
         bench.set.notAccepted()
         #expect(bench.set.admitTicket() == .admitted(sequence: 3))
     }
 
-    @Test func refreshOfTheCacheTakesNoPlaceOfAHeldClient() {
-        var limits = PendingLimits()
-        limits.heldClientCountMax = 1
-        var bench = PendingBench(limits: limits)
+    @Test mutating func refreshOfTheCacheTakesNoPlaceOfAHeldClient() {
+        bench = PendingBench { $0.heldClientCountMax = 1 }
         let counts = [true, true, false, true, false].map { isRefresh in
             let id = EntryID(using: &bench.generator)
             var new = NewEntry(
                 id: id, method: "GET", url: "", origin: PendingBench.origin, client: .init(address: ""), createdAt: bench.now,
                 failure: .refused, parking: .init(delay: .seconds(1), shutsGate: true))
             new.isRefresh = isRefresh
-            let now = bench.now
-            var generator = bench.generator
-            _ = bench.set.handle(ParkRequested(new), now: now, using: &generator)
+            _ = bench.handle(ParkRequested(new))
             return [bench.set.count, bench.set.heldCount]
         }
         // Where all places are taken only a client is refused.
         #expect(counts == [[1, 0], [2, 0], [3, 1], [4, 1], [4, 1]])
     }
 
-    @Test func whileDrainingNothingIsAdmittedAndNothingStarted() {
-        var bench = PendingBench()
+    @Test mutating func whileDrainingNothingIsAdmittedAndNothingStarted() {
         guard case .admitted(let one) = bench.set.admitTicket(), case .admitted(let two) = bench.set.admitTicket()
         else { return }
         let canary = bench.accepted()
@@ -62,15 +56,13 @@ struct AcceptanceTests {
             var wish = PendingBench.Wish()
             wish.origin = origin
             let id = EntryID(using: &bench.generator)
-            let actions = bench.set.handle(
-                NewTicketStored(wish.entry(id, now: bench.now), sequence: sequence), now: bench.now, using: &bench.generator)
+            let actions = bench.handle(NewTicketStored(wish.entry(id, now: bench.now), sequence: sequence))
             #expect(actions.started == [] && bench.state(id) == .waiting)
         }
         #expect(bench.wait(.seconds(100)).started == [])
     }
 
-    @Test func ticketAcceptedTwiceIsOneEntry() {
-        var bench = PendingBench()
+    @Test mutating func ticketAcceptedTwiceIsOneEntry() {
         let id = bench.accepted()
         guard case .admitted(let sequence) = bench.set.admitTicket() else { return }
         let new = PendingBench.Wish().entry(id, now: bench.now)
@@ -78,8 +70,7 @@ struct AcceptanceTests {
         #expect(bench.set.admission.acceptingCount == 0 && bench.set.count == 1)
     }
 
-    @Test func ticketExpiresAfterItsLifetimeNotAfterHoldMax() {
-        var bench = PendingBench()
+    @Test mutating func ticketExpiresAfterItsLifetimeNotAfterHoldMax() {
         let policy = Policy.fixture {
             $0.holdMax = .seconds(10)
             $0.lifetime = .seconds(100)
@@ -90,8 +81,7 @@ struct AcceptanceTests {
         #expect(bench.wait(.seconds(1)).contains(.end(id, .expired)))
     }
 
-    @Test func drainingLeavesTicketsAsTheyAre() {
-        var bench = PendingBench()
+    @Test mutating func drainingLeavesTicketsAsTheyAre() {
         let (under, waiting) = (bench.accepted(), bench.held())
         let ticket = bench.lane(2)[1]
         #expect(bench.drain().ended == [waiting])
@@ -100,16 +90,14 @@ struct AcceptanceTests {
         #expect(bench.state(under) == .waiting)
     }
 
-    @Test func ticketWithARetriedStatusKeepsWaitingWhileDraining() {
-        var bench = PendingBench()
+    @Test mutating func ticketWithARetriedStatusKeepsWaitingWhileDraining() {
         let ticket = bench.accepted()
         _ = bench.drain()
         #expect(bench.status(ticket) == [.dropResponse(ticket)])
         #expect(bench.state(ticket) == .waiting, "it is asked for again after the next start")
     }
 
-    @Test func freshTicketIsTheCanaryOfAShutGate() {
-        var bench = PendingBench()
+    @Test mutating func freshTicketIsTheCanaryOfAShutGate() {
         let first = bench.accepted()
         _ = bench.fail(first, .refused, delay: .seconds(50))
         let (second, actions) = bench.accept()
@@ -118,16 +106,15 @@ struct AcceptanceTests {
         #expect(more.started == [] && bench.entry(third)?.incident != nil)
     }
 
-    @Test func rejectedTicketLeavesTheWindowAndBecomesUndecided() {
-        var bench = PendingBench(perOriginAttemptCountMax: 1)
+    @Test mutating func rejectedTicketLeavesTheWindowAndBecomesUndecided() {
+        bench = PendingBench(perOriginAttemptCountMax: 1)
         let ids = [bench.accepted(), bench.accepted()]
         #expect(bench.refuse(ids[0]).started == [ids[1]])
         #expect(bench.why(ids[0]) == .rejected)
         #expect(bench.refuse(ids[0]) == [], "it was said before")
     }
 
-    @Test func rejectedFrontBlocksItsLane() {
-        var bench = PendingBench()
+    @Test mutating func rejectedFrontBlocksItsLane() {
         let ids = bench.lane(2)
         #expect(bench.refuse(ids[0]).started == [])
         #expect(bench.command(.cancel, ids[0]).1.started == [ids[1]])

@@ -8,9 +8,9 @@ struct AdoptionTests {
         $0.holdMax = .seconds(10)
         $0.lifetime = .seconds(1000)
     }
+    private var bench = PendingBench()
 
-    @Test func waitingEntryIsNotStartedUntilItIsStored() {
-        var bench = PendingBench()
+    @Test mutating func waitingEntryIsNotStartedUntilItIsStored() {
         let id = bench.held()
         let record = bench.willStore(id)
         #expect(record?.id == id && record?.state == .waiting)
@@ -20,8 +20,7 @@ struct AdoptionTests {
         #expect(bench.set.heldCount == 0 && bench.entry(id)?.client.isConnected == false)
     }
 
-    @Test func adoptedRequestIsStoredWithTheLifetimeOfATicket() {
-        var bench = PendingBench()
+    @Test mutating func adoptedRequestIsStoredWithTheLifetimeOfATicket() {
         let id = bench.held(policy: Self.short)
         let began = bench.now
         _ = bench.wait(.seconds(9))
@@ -30,16 +29,14 @@ struct AdoptionTests {
         #expect(bench.entry(id)?.expiresAt == began + .seconds(10))
     }
 
-    @Test func adoptedRequestIsStoredOnce() {
-        var bench = PendingBench()
+    @Test mutating func adoptedRequestIsStoredOnce() {
         let id = bench.held()
         #expect(bench.willStore(id) != nil && bench.willStore(id) == nil)
         _ = bench.stored(id)
         #expect(bench.stored(id) == [] && bench.notStored(id) == [] && bench.set.heldCount == 0)
     }
 
-    @Test func requestThatIsNotStoredStaysHeldByItsClient() {
-        var bench = PendingBench()
+    @Test mutating func requestThatIsNotStoredStaysHeldByItsClient() {
         let id = bench.held(policy: Self.short)
         _ = bench.willStore(id)
         #expect(bench.notStored(id).ended == [])
@@ -50,8 +47,7 @@ struct AdoptionTests {
         #expect(bench.set.heldCount == 0)
     }
 
-    @Test func requestThatExpiresWhileBeingStoredEndsOnlyIfNotStored() {
-        var bench = PendingBench()
+    @Test mutating func requestThatExpiresWhileBeingStoredEndsOnlyIfNotStored() {
         let (good, bad) = (bench.held(policy: Self.short), bench.held(policy: Self.short))
         for id in [good, bad] { _ = bench.willStore(id) }
         #expect(bench.wait(.seconds(20)).ended == [])
@@ -59,8 +55,7 @@ struct AdoptionTests {
         #expect(bench.notStored(bad).ended + bench.wait(.zero).ended == [bad])
     }
 
-    @Test func attemptUnderWayContinuesDuringAdoption() {
-        var bench = PendingBench()
+    @Test mutating func attemptUnderWayContinuesDuringAdoption() {
         let ids = (0..<4).map { _ in bench.held() }
         _ = bench.wait(.seconds(5))
         for id in ids { #expect(bench.willStore(id)?.state == .attempting) }
@@ -78,8 +73,7 @@ struct AdoptionTests {
     }
 
     @Test(arguments: [true, false])
-    func requestCancelledWhileBeingStoredStaysCancelled(isStored: Bool) {
-        var bench = PendingBench()
+    mutating func requestCancelledWhileBeingStoredStaysCancelled(isStored: Bool) {
         let id = bench.held()
         _ = bench.willStore(id)
         #expect(bench.command(.cancel, id).1.ended == [id])
@@ -88,8 +82,7 @@ struct AdoptionTests {
         #expect(bench.set.record(of: id)?.state == .cancelled)
     }
 
-    @Test func requestHeldWhileBeingStoredStaysHeld() {
-        var bench = PendingBench()
+    @Test mutating func requestHeldWhileBeingStoredStaysHeld() {
         let id = bench.held()
         _ = bench.willStore(id)
         _ = bench.command(.hold, id)
@@ -99,8 +92,7 @@ struct AdoptionTests {
 
     // MARK: Whose client wants a ticket
 
-    @Test func ticketIsOfferedOnceAtTheEndOfTheHold() {
-        var bench = PendingBench()
+    @Test mutating func ticketIsOfferedOnceAtTheEndOfTheHold() {
         let id = bench.held(wantsTicket: true, policy: Self.short)
         _ = bench.wait(.seconds(5))
         _ = bench.fail(id, .reset, delay: .seconds(100))
@@ -111,8 +103,7 @@ struct AdoptionTests {
         #expect(bench.set.heldCount == 0)
     }
 
-    @Test func requestWithATicketOutlivesHoldMax() {
-        var bench = PendingBench()
+    @Test mutating func requestWithATicketOutlivesHoldMax() {
         let id = bench.held(wantsTicket: true, policy: Self.short)
         _ = bench.wait(.seconds(5))
         _ = bench.fail(id, .reset, delay: .seconds(100))
@@ -124,8 +115,7 @@ struct AdoptionTests {
     }
 
     /// The machine was asleep for longer than that.
-    @Test func noTicketIsOfferedWhoseLifetimeIsOver() {
-        var bench = PendingBench()
+    @Test mutating func noTicketIsOfferedWhoseLifetimeIsOver() {
         let id = bench.held(wantsTicket: true, policy: Self.short)
         _ = bench.wait(.seconds(5))
         _ = bench.fail(id, .reset, delay: .seconds(100))
@@ -133,8 +123,7 @@ struct AdoptionTests {
         #expect(actions.ended == [id] && actions.offered == [] && actions.started == [])
     }
 
-    @Test func ticketIsOfferedAfterTheAttemptThatOutlivesHoldMax() {
-        var bench = PendingBench()
+    @Test mutating func ticketIsOfferedAfterTheAttemptThatOutlivesHoldMax() {
         let id = bench.held(wantsTicket: true, policy: Self.short)
         _ = bench.wait(.seconds(5))
         #expect(bench.wait(.seconds(50)) == [])
@@ -143,8 +132,7 @@ struct AdoptionTests {
         #expect(bench.declines(id).ended + bench.wait(.zero).ended == [id])
     }
 
-    @Test func drainingOffersATicketBeforeItEndsTheRequest() {
-        var bench = PendingBench()
+    @Test mutating func drainingOffersATicketBeforeItEndsTheRequest() {
         let (good, bad, under) = (
             bench.held(wantsTicket: true), bench.held(wantsTicket: true), bench.held(wantsTicket: true)
         )
@@ -160,8 +148,7 @@ struct AdoptionTests {
         #expect(bench.set.heldCount == 0)
     }
 
-    @Test func requestThatCannotBeStoredEndsWhileDraining() {
-        var bench = PendingBench()
+    @Test mutating func requestThatCannotBeStoredEndsWhileDraining() {
         let (waiting, under) = (bench.held(), bench.held())
         _ = bench.command(.retry, under)
         for id in [waiting, under] { _ = bench.willStore(id) }
@@ -171,8 +158,7 @@ struct AdoptionTests {
         #expect(bench.fail(under, .reset).contains(.end(under, .draining)))
     }
 
-    @Test func ticketDeclinedBeforeTheEndOfTheHoldChangesNothing() {
-        var bench = PendingBench()
+    @Test mutating func ticketDeclinedBeforeTheEndOfTheHoldChangesNothing() {
         let id = bench.held(wantsTicket: true, policy: Self.short)
         #expect(bench.declines(id) == [] && bench.wait(.zero) == [])
         #expect(bench.wait(.seconds(5)).started == [id])
@@ -182,8 +168,7 @@ struct AdoptionTests {
 
     // MARK: Order
 
-    @Test func adoptedRequestWaitsForItsParents() {
-        var bench = PendingBench()
+    @Test mutating func adoptedRequestWaitsForItsParents() {
         let parent = bench.accepted()
         let id = bench.held()
         _ = bench.willStore(id) { $0.parents = [parent] }
@@ -193,8 +178,7 @@ struct AdoptionTests {
     }
 
     @Test(arguments: [true, false])
-    func requestIsUndecidedIfItsParentFailsWhileItIsStored(isStored: Bool) {
-        var bench = PendingBench()
+    mutating func requestIsUndecidedIfItsParentFailsWhileItIsStored(isStored: Bool) {
         let parent = bench.accepted()
         let id = bench.held()
         _ = bench.willStore(id) { $0.parents = [parent] }
@@ -204,8 +188,7 @@ struct AdoptionTests {
         #expect(bench.why(id) == .parentFailed && bench.set.dependencies.children.isEmpty)
     }
 
-    @Test func adoptedRequestKeepsItsPlaceInItsLane() {
-        var bench = PendingBench()
+    @Test mutating func adoptedRequestKeepsItsPlaceInItsLane() {
         let held = bench.held(lane: "lane")
         let ticket = bench.lane(1)[0]
         _ = bench.willStore(held)
@@ -214,13 +197,12 @@ struct AdoptionTests {
         #expect(bench.deliver(held).started == [ticket])
     }
 
-    @Test func requestAdoptedDuringItsFirstAttemptIsStored() {
-        var bench = PendingBench()
+    @Test mutating func requestAdoptedDuringItsFirstAttemptIsStored() {
         let id = EntryID(using: &bench.generator)
         var new = PendingBench.Wish().entry(id, now: bench.now)
         new.ticket = nil
         new.lane = "lane"
-        let actions = bench.kept(bench.set.handle(JoinedDuringAttempt(new), now: bench.now, using: &bench.generator))
+        let actions = bench.handle(JoinedDuringAttempt(new))
         #expect(actions == [.watched()] && bench.state(id) == .attempting && bench.set.heldCount == 1)
         let next = bench.lane(1)[0]
         #expect(bench.state(next) == .waiting)

@@ -4,26 +4,25 @@ import Testing
 
 /// Tickets with expired credentials are never sent automatically.
 struct CredentialsTests {
-    private static func bench(
-        _ change: (inout PendingBench) -> Void = { _ in }
-    ) -> (bench: PendingBench, id: EntryID) {
-        var bench = PendingBench()
-        change(&bench)
+    private var bench = PendingBench()
+
+    /// A ticket whose credentials expire after ten seconds.
+    private mutating func ticket(isOffline: Bool = false) -> EntryID {
+        if isOffline { _ = bench.mode(.offline) }
         let notAfter = bench.now + .seconds(10)
-        let id = bench.accepted { $0.notAfter = notAfter }
-        return (bench, id)
+        return bench.accepted { $0.notAfter = notAfter }
     }
 
-    @Test func ticketIsUndecidedWhenItsCredentialsExpire() {
-        var (bench, id) = Self.bench { _ = $0.mode(.offline) }
+    @Test mutating func ticketIsUndecidedWhenItsCredentialsExpire() {
+        let id = ticket(isOffline: true)
         #expect(bench.wait(.seconds(9)) == [] && bench.state(id) == .waiting)
         _ = bench.wait(.seconds(1))
         #expect(bench.state(id) == .undecided && bench.why(id) == .credentialsExpired)
         #expect(bench.mode(.auto).started == [])
     }
 
-    @Test func undecidedTicketIsSentWhenAPersonRetriesIt() {
-        var (bench, id) = Self.bench { _ = $0.mode(.offline) }
+    @Test mutating func undecidedTicketIsSentWhenAPersonRetriesIt() {
+        let id = ticket(isOffline: true)
         _ = bench.wait(.seconds(10))
         _ = bench.mode(.auto)
         #expect(bench.command(.retry, id).1.contains(.start(id, .admin)))
@@ -31,16 +30,16 @@ struct CredentialsTests {
         #expect(bench.why(id) == .credentialsExpired, "once; it does not go on by itself")
     }
 
-    @Test func attemptUnderWayMayFinish() {
-        var (bench, id) = Self.bench()
+    @Test mutating func attemptUnderWayMayFinish() {
+        let id = ticket()
         _ = bench.wait(.seconds(20))
         #expect(bench.state(id) == .attempting)
         _ = bench.fail(id, .reset, delay: .seconds(1))
         #expect(bench.why(id) == .credentialsExpired)
     }
 
-    @Test func heldTicketWithExpiredCredentialsIsUndecidedAfterRelease() {
-        var (bench, id) = Self.bench { _ = $0.mode(.offline) }
+    @Test mutating func heldTicketWithExpiredCredentialsIsUndecidedAfterRelease() {
+        let id = ticket(isOffline: true)
         _ = bench.command(.hold, id)
         _ = bench.wait(.seconds(10))
         #expect(bench.state(id) == .held)
@@ -48,8 +47,7 @@ struct CredentialsTests {
         #expect(bench.why(id) == .credentialsExpired)
     }
 
-    @Test func ticketBlockedInItsLaneIsUndecidedWhenItsCredentialsExpire() {
-        var bench = PendingBench()
+    @Test mutating func ticketBlockedInItsLaneIsUndecidedWhenItsCredentialsExpire() {
         let front = bench.lane(1)[0]
         let notAfter = bench.now + .seconds(10)
         let id = bench.lane(1) { $0.notAfter = notAfter }[0]
@@ -61,26 +59,25 @@ struct CredentialsTests {
     }
 
     /// A fact may come before the timer that is due.
-    @Test func noEventStartsATicketWithExpiredCredentials() {
-        var (bench, id) = Self.bench()
+    @Test mutating func noEventStartsATicketWithExpiredCredentials() {
+        let id = ticket()
         _ = bench.fail(id, .refused, delay: .seconds(100))
         bench.now = bench.now + .seconds(10)
         #expect(bench.originAnswered().started == [] && bench.why(id) == .credentialsExpired)
-        var other = Self.bench { _ = $0.mode(.offline) }
-        other.bench.now = other.bench.now + .seconds(10)
-        #expect(other.bench.mode(.auto).started == [])
-        #expect(other.bench.why(other.id) == .credentialsExpired)
+        bench = PendingBench()
+        let other = ticket(isOffline: true)
+        bench.now = bench.now + .seconds(10)
+        #expect(bench.mode(.auto).started == [])
+        #expect(bench.why(other) == .credentialsExpired)
     }
 
-    @Test func ticketAcceptedWithExpiredCredentialsIsUndecidedAtOnce() {
-        var bench = PendingBench()
+    @Test mutating func ticketAcceptedWithExpiredCredentialsIsUndecidedAtOnce() {
         let past = bench.now
         let (id, actions) = bench.accept { $0.notAfter = past }
         #expect(actions.started == [] && bench.why(id) == .credentialsExpired)
     }
 
-    @Test func ticketIsUndecidedAfterStoringIfItsCredentialsExpireMeanwhile() {
-        var bench = PendingBench()
+    @Test mutating func ticketIsUndecidedAfterStoringIfItsCredentialsExpireMeanwhile() {
         let id = bench.held()
         let notAfter = bench.now + .seconds(10)
         _ = bench.willStore(id) { $0.notAfter = notAfter }

@@ -13,16 +13,18 @@ struct KeyReservationTests {
     private let first = Claim(number: 1)
     private let second = Claim(number: 2)
     private let third = Claim(number: 3)
+    private var keys = Self.reserved()
 
     /// The first of all has reserved the key and goes.
-    private func reserved(payload: [UInt8]? = Self.same, joinedCountMax: Int = 10) -> KeyReservations {
+    private static func reserved(payload: [UInt8]? = Self.same, joinedCountMax: Int = 10) -> KeyReservations {
         var keys = KeyReservations(joinedCountMax: joinedCountMax)
+        let first = Claim(number: 1)
         #expect(keys.asked(first, key: Self.key, payload: payload, search: .none) == [.go(first)])
         return keys
     }
 
-    @Test func storeIsSearchedBeforeTheFirstRequestOfAKeyIsSent() {
-        var keys = KeyReservations()
+    @Test mutating func storeIsSearchedBeforeTheFirstRequestOfAKeyIsSent() {
+        keys = KeyReservations()
         #expect(keys.asked(first, key: Self.key, payload: nil, search: .needed) == [.look(first, Self.key)])
         #expect(keys.asked(second, key: Self.key, payload: nil, search: .needed) == [.join(second)])
         #expect(keys.looked(first, found: nil) == [.go(first)])
@@ -30,15 +32,15 @@ struct KeyReservationTests {
     }
 
     /// The key may belong to a ticket with the payload of the second one.
-    @Test func requestIsNotRefusedWhileTheStoreIsSearched() {
-        var keys = KeyReservations()
+    @Test mutating func requestIsNotRefusedWhileTheStoreIsSearched() {
+        keys = KeyReservations()
         _ = keys.asked(first, key: Self.key, payload: Self.other, search: .needed)
         #expect(keys.asked(second, key: Self.key, payload: Self.same, search: .needed) == [.join(second)])
         #expect(keys.looked(first, found: Self.same) == [.share(first, Self.same), .share(second, Self.same)])
     }
 
-    @Test func storedTicketIsTheOutcomeOfAllRequestsWithItsKey() {
-        var keys = KeyReservations()
+    @Test mutating func storedTicketIsTheOutcomeOfAllRequestsWithItsKey() {
+        keys = KeyReservations()
         _ = keys.asked(first, key: Self.key, payload: nil, search: .needed)
         _ = keys.asked(second, key: Self.key, payload: Self.other, search: .needed)
         #expect(keys.looked(first, found: Self.same) == [.share(first, Self.same), .share(second, Self.same)])
@@ -46,51 +48,46 @@ struct KeyReservationTests {
         #expect(keys.joinedCount == 0)
     }
 
-    @Test func anEqualRequestJoinsAndGetsTheOutcome() {
-        var keys = reserved()
+    @Test mutating func anEqualRequestJoinsAndGetsTheOutcome() {
         #expect(keys.asked(second, key: Self.key, payload: Self.same, search: .needed) == [.join(second)])
         #expect(keys.ended(first, hasOutcome: true) == [.share(second, Self.same)])
         #expect(keys.count == 0)
         #expect(keys.asked(third, key: Self.key, payload: Self.same, search: .none) == [.go(third)], "the key is free")
     }
 
-    @Test func requestWithAnotherPayloadIsRefusedOnceBothAreKnown() {
-        var keys = reserved()
+    @Test mutating func requestWithAnotherPayloadIsRefusedOnceBothAreKnown() {
         #expect(keys.asked(second, key: Self.key, payload: Self.other, search: .needed) == [.refuse(second)])
         #expect(keys.asked(third, key: Self.key, payload: nil, search: .needed) == [.join(third)])
         #expect(keys.completed(third, payload: Self.other) == [.refuse(third)])
         #expect(keys.joinedCount == 0)
 
-        var late = reserved(payload: nil)
+        var late = Self.reserved(payload: nil)
         #expect(late.asked(second, key: Self.key, payload: Self.other, search: .needed) == [.join(second)])
         #expect(late.asked(third, key: Self.key, payload: Self.same, search: .needed) == [.join(third)])
         #expect(late.completed(first, payload: Self.same) == [.refuse(second)])
         #expect(late.ended(first, hasOutcome: true) == [.share(third, Self.same)])
     }
 
-    @Test func aRequestWhoseBodyIsArrivingGetsTheOutcomeWithItsPayload() {
-        var keys = reserved()
+    @Test mutating func aRequestWhoseBodyIsArrivingGetsTheOutcomeWithItsPayload() {
         #expect(keys.asked(second, key: Self.key, payload: nil, search: .needed) == [.join(second)])
         #expect(keys.ended(first, hasOutcome: true) == [.share(second, Self.same)])
         #expect(keys.completed(second, payload: Self.other) == [], "it compares by itself")
     }
 
-    @Test func oldestRequestIsSentWhenTheFirstHasNoOutcome() {
-        var keys = reserved()
+    @Test mutating func oldestRequestIsSentWhenTheFirstHasNoOutcome() {
         _ = keys.asked(second, key: Self.key, payload: Self.same, search: .none)
         _ = keys.asked(third, key: Self.key, payload: Self.same, search: .none)
         #expect(keys.ended(first, hasOutcome: false) == [.go(second)])
         #expect(keys.ended(second, hasOutcome: true) == [.share(third, Self.same)])
     }
 
-    @Test func outcomeWithoutAPayloadIsNotShared() {
-        var keys = reserved(payload: nil)
+    @Test mutating func outcomeWithoutAPayloadIsNotShared() {
+        keys = Self.reserved(payload: nil)
         _ = keys.asked(second, key: Self.key, payload: Self.same, search: .none)
         #expect(keys.ended(first, hasOutcome: true) == [.go(second)])
     }
 
-    @Test func nextRequestSearchesTheStoreIfItWasNotSearched() {
-        var keys = reserved()
+    @Test mutating func nextRequestSearchesTheStoreIfItWasNotSearched() {
         _ = keys.asked(second, key: Self.key, payload: Self.same, search: .needed)
         _ = keys.asked(third, key: Self.key, payload: Self.same, search: .needed)
         #expect(keys.ended(first, hasOutcome: false) == [.look(second, Self.key)])
@@ -99,8 +96,7 @@ struct KeyReservationTests {
         #expect(keys.looked(third, found: nil) == [.go(third)])
     }
 
-    @Test func firstRequestIsOfferedATicketOnceWhenOthersAreDue() {
-        var keys = reserved()
+    @Test mutating func firstRequestIsOfferedATicketOnceWhenOthersAreDue() {
         _ = keys.asked(second, key: Self.key, payload: nil, search: .needed)
         _ = keys.asked(third, key: Self.key, payload: Self.same, search: .needed)
         #expect(keys.waitEnded(second) == [], "nobody knows whether it is equal")
@@ -110,8 +106,7 @@ struct KeyReservationTests {
         #expect(keys.looked(second, found: nil) == [.go(second), .offerTicket(second)], "the third is still due")
     }
 
-    @Test func requestOfALeavingClientIsForgotten() {
-        var keys = reserved()
+    @Test mutating func requestOfALeavingClientIsForgotten() {
         _ = keys.asked(second, key: Self.key, payload: Self.same, search: .needed)
         #expect(keys.ended(second, hasOutcome: true) == [], "nobody waits for what it came to")
         #expect(keys.joinedCount == 0)
@@ -120,8 +115,8 @@ struct KeyReservationTests {
         #expect(keys.count == 0)
     }
 
-    @Test func requestAboveTheLimitOfWaitingOnesIsRefused() {
-        var keys = reserved(joinedCountMax: 1)
+    @Test mutating func requestAboveTheLimitOfWaitingOnesIsRefused() {
+        keys = Self.reserved(joinedCountMax: 1)
         _ = keys.asked(second, key: Self.key, payload: Self.same, search: .needed)
         #expect(keys.asked(third, key: Self.key, payload: Self.same, search: .needed) == [.refuseByLimit(third, value: 1)])
         _ = keys.ended(second, hasOutcome: false)
@@ -137,22 +132,22 @@ struct KeyReservationTests {
         return keys
     }
 
-    @Test func failedSearchIsRepeatedAndSendsNothing() {
-        var keys = unknown()
+    @Test mutating func failedSearchIsRepeatedAndSendsNothing() {
+        keys = unknown()
         #expect(keys.lookFailed(first) == [.lookAgain(first, Self.key)], "told once")
         #expect(keys.asked(second, key: Self.key, payload: Self.other, search: .needed) == [.join(second), .waitForStore(second)])
         #expect(keys.looked(first, found: nil) == [.go(first), .join(second), .refuse(second)])
     }
 
-    @Test func ticketFoundAfterAFailedSearchIsTheOutcome() {
-        var keys = unknown()
+    @Test mutating func ticketFoundAfterAFailedSearchIsTheOutcome() {
+        keys = unknown()
         _ = keys.asked(second, key: Self.key, payload: Self.same, search: .needed)
         #expect(keys.looked(first, found: Self.same) == [.share(first, Self.same), .share(second, Self.same)])
         #expect(keys.count == 0)
     }
 
-    @Test func requestIsRefusedWhenItsTimeIsOverAndTheNextOneSearches() {
-        var keys = unknown()
+    @Test mutating func requestIsRefusedWhenItsTimeIsOverAndTheNextOneSearches() {
+        keys = unknown()
         _ = keys.asked(second, key: Self.key, payload: Self.same, search: .needed)
         _ = keys.asked(third, key: Self.key, payload: Self.same, search: .needed)
         #expect(keys.waitEnded(third) == [.refuseUnknown(third)])
@@ -164,8 +159,8 @@ struct KeyReservationTests {
         #expect(keys.joinedCount == 0)
     }
 
-    @Test func requestsThatAreDueAreRefusedByTheFirstFailedSearch() {
-        var keys = KeyReservations()
+    @Test mutating func requestsThatAreDueAreRefusedByTheFirstFailedSearch() {
+        keys = KeyReservations()
         _ = keys.asked(first, key: Self.key, payload: Self.same, search: .needed)
         _ = keys.asked(second, key: Self.key, payload: Self.same, search: .needed)
         #expect(keys.waitEnded(second) == [])
@@ -175,8 +170,8 @@ struct KeyReservationTests {
     }
 
     /// The insertion compares the key, and happens before the request is sent.
-    @Test func requestThatIsInsertedFirstGoesOn() {
-        var keys = KeyReservations()
+    @Test mutating func requestThatIsInsertedFirstGoesOn() {
+        keys = KeyReservations()
         _ = keys.asked(first, key: Self.key, payload: Self.same, search: .repeatedByInsertion)
         _ = keys.asked(second, key: Self.key, payload: Self.same, search: .needed)
         #expect(keys.lookFailed(first) == [.go(first)])
@@ -185,14 +180,12 @@ struct KeyReservationTests {
 
     // MARK: The client of the one that goes is gone
 
-    @Test func responseWithoutAReaderIsNotRead() {
-        var keys = reserved()
+    @Test mutating func responseWithoutAReaderIsNotRead() {
         #expect(keys.clientLeft(first) == [.unshared(first)])
         #expect(keys.ended(first, hasOutcome: false) == [])
     }
 
-    @Test func responseIsReadForThoseThatJoinedUntilTheLastOneLeaves() {
-        var keys = reserved()
+    @Test mutating func responseIsReadForThoseThatJoinedUntilTheLastOneLeaves() {
         _ = keys.asked(second, key: Self.key, payload: Self.same, search: .none)
         _ = keys.asked(third, key: Self.key, payload: Self.same, search: .none)
         #expect(keys.clientLeft(second) == [], "it does not go")
@@ -201,15 +194,13 @@ struct KeyReservationTests {
         #expect(keys.ended(third, hasOutcome: false) == [.unshared(first)])
     }
 
-    @Test func joinedRequestWithAnotherPayloadDoesNotCount() {
-        var keys = reserved()
+    @Test mutating func joinedRequestWithAnotherPayloadDoesNotCount() {
         _ = keys.asked(second, key: Self.key, payload: nil, search: .none)
         #expect(keys.clientLeft(first) == [.shared(first)])
         #expect(keys.completed(second, payload: Self.other) == [.refuse(second), .unshared(first)])
     }
 
-    @Test func outcomeIsAwaitedUntilTheLastOneLeaves() {
-        var keys = reserved()
+    @Test mutating func outcomeIsAwaitedUntilTheLastOneLeaves() {
         #expect(keys.isAwaited(first) == false)
         _ = keys.asked(second, key: Self.key, payload: Self.same, search: .none)
         #expect(keys.isAwaited(second) == false, "it does not go")
@@ -218,8 +209,7 @@ struct KeyReservationTests {
         #expect(keys.isAwaited(first) == false)
     }
 
-    @Test func nextRequestOfAKeyDoesNotInheritTheLeftClient() {
-        var keys = reserved()
+    @Test mutating func nextRequestOfAKeyDoesNotInheritTheLeftClient() {
         _ = keys.asked(second, key: Self.key, payload: Self.same, search: .none)
         _ = keys.clientLeft(first)
         #expect(keys.ended(first, hasOutcome: false) == [.go(second)])
@@ -227,8 +217,7 @@ struct KeyReservationTests {
         #expect(keys.ended(third, hasOutcome: false) == [])
     }
 
-    @Test func requestWithAnotherKeyIsSentAtOnce() {
-        var keys = reserved()
+    @Test mutating func requestWithAnotherKeyIsSentAtOnce() {
         #expect(keys.asked(second, key: [2], payload: Self.other, search: .none) == [.go(second)])
         #expect(keys.ended(first, hasOutcome: true) == [])
         #expect(keys.count == 1)

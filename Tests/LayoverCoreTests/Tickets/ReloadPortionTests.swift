@@ -72,7 +72,7 @@ struct ReloadPortionTests {
             client: .init(address: "127.0.0.1"), policy: .fixture(), failure: .refused,
             parking: .init(delay: .seconds(1), shutsGate: true, rule: .retryOn))
         new.routesNumber = isOld ? 0 : 1
-        let actions = bench.kept(bench.set.handle(ParkRequested(new), now: bench.now, using: &bench.generator))
+        let actions = bench.handle(ParkRequested(new))
         #expect(actions.contains(.reroute(id)) == isOld)
         #expect(bench.entry(id)?.route == (isOld ? "new" : nil))
         let later = bench.wait(.seconds(60))
@@ -80,36 +80,35 @@ struct ReloadPortionTests {
         #expect(!later.contains(.reroute(id)), "once")
     }
 
-    /// It may have been applied, and by the new policy it may not be sent twice.
-    @Test mutating func requestThatMayNotBeSentTwiceAnyMoreEndsAsItJoins() {
-        bench.set.reloaded(as: 1) { _ in FoundRoute(route: nil, policy: Self.new, parentProxyGate: nil) }
+    /// A request that may have been applied joins after a reload.
+    private mutating func joined(
+        _ method: String, by policy: Policy, after failure: Failure, _ rule: Verdict.ParkingRule, automaticLeft: Int? = nil,
+        new newPolicy: Policy
+    ) -> (EntryID, [PendingAction]) {
+        bench.set.reloaded(as: 1) { _ in FoundRoute(route: nil, policy: newPolicy, parentProxyGate: nil) }
         let id = EntryID(using: &bench.generator)
-        let vouching = Policy.fixture { $0.repeatable = true }
         let new = NewEntry(
             RequestDescription(
-                id: id, method: "POST", url: "\(PendingBench.origin)/", origin: PendingBench.origin, createdAt: bench.now),
-            client: .init(address: "127.0.0.1"), policy: vouching,
-            AttemptTally(AttemptCounts(all: 1, automatic: 1, mayHaveBeenApplied: true)), failure: .reset,
-            parking: .init(delay: .seconds(1), shutsGate: false, rule: .retryOn))
-        let actions = bench.kept(bench.set.handle(ParkRequested(new), now: bench.now, using: &bench.generator))
+                id: id, method: method, url: "\(PendingBench.origin)/", origin: PendingBench.origin, createdAt: bench.now),
+            client: .init(address: "127.0.0.1"), policy: policy,
+            AttemptTally(AttemptCounts(all: 1, automatic: 1, mayHaveBeenApplied: true), automaticLeft: automaticLeft), failure: failure,
+            parking: .init(delay: .seconds(1), shutsGate: false, rule: rule))
+        return (id, bench.handle(ParkRequested(new)))
+    }
+
+    /// By the new policy it may not be sent twice.
+    @Test mutating func requestThatMayNotBeSentTwiceAnyMoreEndsAsItJoins() {
+        let (id, actions) = joined("POST", by: .fixture { $0.repeatable = true }, after: .reset, .retryOn, new: Self.new)
         #expect(actions.contains(.end(id, .maybeApplied)))
     }
 
     /// Its loop judged the first attempt by a policy that allowed more than one.
     @Test(arguments: [Failure.reset, .answered(503)])
     mutating func requestWithoutAnAttemptLeftEndsAsItJoins(failure: Failure) {
-        bench.set.reloaded(as: 1) { _ in
-            FoundRoute(route: nil, policy: .fixture { $0.automaticAttemptsMax = 1 }, parentProxyGate: nil)
-        }
-        let id = EntryID(using: &bench.generator)
         let isAnswered = failure.evidence == .answered
-        let new = NewEntry(
-            RequestDescription(
-                id: id, method: "GET", url: "\(PendingBench.origin)/", origin: PendingBench.origin, createdAt: bench.now),
-            client: .init(address: "127.0.0.1"), policy: .fixture { $0.automaticAttemptsMax = 4 },
-            AttemptTally(AttemptCounts(all: 1, automatic: 1, mayHaveBeenApplied: true), automaticLeft: 3), failure: failure,
-            parking: .init(delay: .seconds(1), shutsGate: false, rule: isAnswered ? .status : .retryOn))
-        let actions = bench.kept(bench.set.handle(ParkRequested(new), now: bench.now, using: &bench.generator))
+        let (id, actions) = joined(
+            "GET", by: .fixture { $0.automaticAttemptsMax = 4 }, after: failure, isAnswered ? .status : .retryOn, automaticLeft: 3,
+            new: .fixture { $0.automaticAttemptsMax = 1 })
         let expected: PendingAction = isAnswered ? .deliverResponse(id, .exhausted) : .end(id, .exhausted(nil))
         #expect(actions.contains(expected))
         #expect(!bench.set.isLive(id))
@@ -117,15 +116,7 @@ struct ReloadPortionTests {
 
     /// The response of its first attempt is in hand: its status was to be retried by the policy of before.
     @Test mutating func responseInHandIsDeliveredIfTheRequestMayNotBeSentTwiceAnyMore() {
-        bench.set.reloaded(as: 1) { _ in FoundRoute(route: nil, policy: Self.new, parentProxyGate: nil) }
-        let id = EntryID(using: &bench.generator)
-        let new = NewEntry(
-            RequestDescription(
-                id: id, method: "POST", url: "\(PendingBench.origin)/", origin: PendingBench.origin, createdAt: bench.now),
-            client: .init(address: "127.0.0.1"), policy: .fixture { $0.repeatable = true },
-            AttemptTally(AttemptCounts(all: 1, automatic: 1, mayHaveBeenApplied: true)), failure: .answered(503),
-            parking: .init(delay: .seconds(1), shutsGate: false, rule: .status))
-        let actions = bench.kept(bench.set.handle(ParkRequested(new), now: bench.now, using: &bench.generator))
+        let (id, actions) = joined("POST", by: .fixture { $0.repeatable = true }, after: .answered(503), .status, new: Self.new)
         #expect(actions.contains(.deliverResponse(id, .notRepeatable)))
         #expect(!bench.set.isLive(id))
     }

@@ -79,8 +79,7 @@ struct RescueTests {
         answered.endedAt = bench.now
         answered.status = 200
         answered.verdict = .deliver(.answered)
-        _ = bench.kept(
-            bench.set.handle(AttemptAnswered(id, bench.tally(id, 1, records: [answered])), now: bench.now, using: &bench.generator))
+        _ = bench.handle(AttemptAnswered(id, bench.tally(id, 1, records: [answered])))
         _ = bench.restart([try #require(stored(id))])
         let lines = bench.entry(id)?.attempts.records
         #expect(lines?.count == 1 && lines?.first?.evidence == .maybeApplied && lines?.first?.status == 200)

@@ -4,9 +4,10 @@ import Testing
 
 /// Tickets that an earlier run has left.
 struct RestoringTests {
+    private var bench = PendingBench()
+
     @Test(arguments: [true, false])
-    func restoredAttemptMayHaveBeenApplied(isRepeatable: Bool) {
-        var bench = PendingBench()
+    mutating func restoredAttemptMayHaveBeenApplied(isRepeatable: Bool) {
         let id = bench.accepted { $0.isRepeatable = isRepeatable }
         let revision = bench.entry(id)?.revision ?? 0
         let actions = bench.restart()
@@ -18,8 +19,7 @@ struct RestoringTests {
 
     /// Regression: a parent that had failed hid that its child may have been applied, and a plain retry sent it twice.
     @Test(arguments: [true, false])
-    func ticketOfAFailedParentStaysMaybeApplied(isRepeatable: Bool) throws {
-        var bench = PendingBench()
+    mutating func ticketOfAFailedParentStaysMaybeApplied(isRepeatable: Bool) throws {
         let parent = bench.accepted()
         let child = bench.accepted {
             $0.parents = [parent]
@@ -36,8 +36,7 @@ struct RestoringTests {
         #expect(actions.started == (isRepeatable ? [child] : []))
     }
 
-    @Test func heldTicketIsHeldAfterARestart() {
-        var bench = PendingBench()
+    @Test mutating func heldTicketIsHeldAfterARestart() {
         let id = bench.accepted()
         _ = bench.fail(id, .reset)
         _ = bench.command(.hold, id)
@@ -46,8 +45,7 @@ struct RestoringTests {
         #expect(bench.restart().started == [] && bench.state(id) == .held)
     }
 
-    @Test func statesAndDeadlinesSurviveARestart() {
-        var bench = PendingBench()
+    @Test mutating func statesAndDeadlinesSurviveARestart() {
         let ids = (0..<4).map { _ in bench.accepted() }
         _ = bench.fail(ids[0], .reset, delay: .seconds(100))
         _ = bench.fail(ids[1], .reset, asks: .exhausted)
@@ -62,8 +60,7 @@ struct RestoringTests {
         #expect(bench.wait(.seconds(7)).ended == [ids[3]], "a person set it")
     }
 
-    @Test func aRestartNeverShortensTheLifeOfATicket() {
-        var bench = PendingBench()
+    @Test mutating func aRestartNeverShortensTheLifeOfATicket() {
         let id = bench.accepted { $0.policy = .fixture { $0.lifetime = .seconds(3600) } }
         _ = bench.fail(id, .reset, delay: .seconds(99_999))
         let began = bench.now
@@ -74,8 +71,7 @@ struct RestoringTests {
         #expect(bench.entry(id)?.expiresAt == began + .seconds(7200), "nobody set it, so a longer one counts")
     }
 
-    @Test func theWindowStartsAtOneAndTheOldestGoesFirst() {
-        var bench = PendingBench()
+    @Test mutating func theWindowStartsAtOneAndTheOldestGoesFirst() {
         _ = bench.mode(.offline)
         let ids = (0..<10).map { _ in bench.accepted() }
         #expect(bench.restart().started == [ids[0]])
@@ -83,8 +79,7 @@ struct RestoringTests {
     }
 
     /// Tickets with parents are restored in a later portion than the tickets behind them in their lane.
-    @Test func aLaneKeepsItsOrderOverPortions() {
-        var bench = PendingBench()
+    @Test mutating func aLaneKeepsItsOrderOverPortions() {
         let parent = bench.accepted()
         let child = bench.accepted {
             $0.lane = "lane"
@@ -96,16 +91,13 @@ struct RestoringTests {
         bench.set.restoringBegan()
         for id in [next, child] {
             let portion = records.filter { $0.id == id }.map { ($0, Policy.fixture()) }
-            #expect(
-                bench.kept(bench.set.handle(TicketsRestored(portion, ended: [parent: .delivered]), now: bench.now, using: &bench.generator))
-                    .started == [])
+            #expect(bench.handle(TicketsRestored(portion, ended: [parent: .delivered])).started == [])
         }
-        #expect(bench.kept(bench.set.handle(RestoringEnded(), now: bench.now, using: &bench.generator)).started == [child])
+        #expect(bench.handle(RestoringEnded()).started == [child])
         #expect(bench.reason(next) == .lane)
     }
 
-    @Test func lanesKeepTheirOrder() {
-        var bench = PendingBench()
+    @Test mutating func lanesKeepTheirOrder() {
         let (one, two) = (bench.lane(3, named: "one"), bench.lane(2, named: "two"))
         var order = bench.restart().started
         var next = 0
@@ -117,8 +109,7 @@ struct RestoringTests {
         #expect(order.filter(one.contains) == one && order.filter(two.contains) == two)
     }
 
-    @Test func undecidedTicketStillBlocksItsLaneAfterARestart() {
-        var bench = PendingBench()
+    @Test mutating func undecidedTicketStillBlocksItsLaneAfterARestart() {
         let ids = bench.lane(2) { $0.isRepeatable = false }
         #expect(bench.restart().started == [])
         #expect(bench.why(ids[0]) == .maybeApplied && bench.reason(ids[1]) == .lane)
@@ -126,8 +117,7 @@ struct RestoringTests {
         #expect(bench.restart(policy: skipping).started == [ids[1]])
     }
 
-    @Test func sequencesAreNeverUsedAgain() {
-        var bench = PendingBench()
+    @Test mutating func sequencesAreNeverUsedAgain() {
         _ = bench.lane(3)
         _ = bench.restart()
         #expect(bench.set.admitTicket() == .admitted(sequence: 4))
@@ -135,23 +125,21 @@ struct RestoringTests {
         #expect(bench.set.admitTicket() == .admitted(sequence: 11))
     }
 
-    @Test func ticketsRestoredInPortionsKeepTheirOrder() {
-        var bench = PendingBench()
+    @Test mutating func ticketsRestoredInPortionsKeepTheirOrder() {
         _ = bench.mode(.offline)
         let parent = bench.accepted()
         let ids = bench.lane(3) { $0.parents = [parent] }
         let records = bench.records()
         #expect(bench.restart(Array(records.prefix(2))).started == [parent])
         let rest = records.dropFirst(2).map { ($0, Policy.fixture()) }
-        #expect(bench.kept(bench.set.handle(TicketsRestored(rest, ended: [:]), now: bench.now, using: &bench.generator)).started == [])
+        #expect(bench.handle(TicketsRestored(rest, ended: [:])).started == [])
         #expect(bench.deliver(parent).started == [ids[0]])
         #expect(bench.deliver(ids[0]).started == [ids[1]])
     }
 
     // MARK: Parents
 
-    @Test func childrenWaitForTheirParentsAsBefore() {
-        var bench = PendingBench()
+    @Test mutating func childrenWaitForTheirParentsAsBefore() {
         let parent = bench.accepted()
         let child = bench.accepted { $0.parents = [parent] }
         _ = bench.restart(bench.records().reversed())
@@ -160,8 +148,7 @@ struct RestoringTests {
     }
 
     @Test(arguments: [EntryState.delivered, .cancelled, nil])
-    func parentThatEndedBeforeTheRestartDecidesItsChildren(state: EntryState?) {
-        var bench = PendingBench()
+    mutating func parentThatEndedBeforeTheRestartDecidesItsChildren(state: EntryState?) {
         let parent = bench.accepted()
         let ids = [EntryState.waiting, .held].map { wanted in
             let id = bench.accepted { $0.parents = [parent] }
@@ -176,8 +163,7 @@ struct RestoringTests {
 
     // MARK: What is over
 
-    @Test func ticketThatExpiredBeforeTheRestartIsNotStarted() {
-        var bench = PendingBench()
+    @Test mutating func ticketThatExpiredBeforeTheRestartIsNotStarted() {
         let short = Policy.fixture { $0.lifetime = .seconds(10) }
         let id = bench.accepted { $0.policy = short }
         let child = bench.accepted { $0.parents = [id] }
@@ -189,8 +175,7 @@ struct RestoringTests {
         #expect([.expired, .undecided].contains(bench.state(child)))
     }
 
-    @Test func ticketWithExpiredCredentialsIsNotSentAfterARestart() {
-        var bench = PendingBench()
+    @Test mutating func ticketWithExpiredCredentialsIsNotSentAfterARestart() {
         let notAfter = bench.now + .seconds(10)
         let id = bench.accepted { $0.notAfter = notAfter }
         _ = bench.fail(id, .reset)
@@ -199,8 +184,7 @@ struct RestoringTests {
         #expect(bench.restart(records).started == [] && bench.why(id) == .credentialsExpired)
     }
 
-    @Test func aRecordSurvivesTheRoundTrip() {
-        var bench = PendingBench()
+    @Test mutating func aRecordSurvivesTheRoundTrip() {
         let id = bench.accepted {
             $0.preconditions = "If-Match: 1"
             $0.priority = 1

@@ -39,7 +39,7 @@ extension PendingWalk {
         model.sequences[id] = sequence
         model.parents[id] = parents
         patience[id] = true
-        take(set.handle(NewTicketStored(new, sequence: sequence), now: now, using: &generator))
+        take(handle(NewTicketStored(new, sequence: sequence)))
     }
 
     // MARK: From hold to ticket
@@ -60,17 +60,14 @@ extension PendingWalk {
     mutating func disk() {
         let tickets = model.all(.attempting).filter(model.tickets.contains)
         guard chance(60), let id = tickets.randomElement(using: &generator) else {
-            return take(set.handle(StoreRecovered(), now: now, using: &generator))
+            return take(handle(StoreRecovered()))
         }
-        take(set.handle(StartRecordRefused(), now: now, using: &generator))
+        take(handle(StartRecordRefused()))
         guard chance(90) else { return }
         model.states[id] = .waiting
         model.wasForced.remove(id)
-        take(
-            set.handle(
-                AttemptFailed(
-                    id, .fixture(.proxyInternalError, phase: .connecting), .init(delay: .seconds(5), shutsGate: false, rule: .store),
-                    tally(id)), now: now, using: &generator))
+        let parking = Verdict.Parking(delay: .seconds(5), shutsGate: false, rule: .store)
+        take(handle(AttemptFailed(id, .fixture(.proxyInternalError, phase: .connecting), parking, tally(id))))
     }
 
     mutating func stored(_ id: EntryID) {
@@ -78,19 +75,19 @@ extension PendingWalk {
         model.offered.remove(id)
         model.tickets.insert(id)
         patience[id] = true
-        take(set.handle(EntryStoredAsTicket(id), now: now, using: &generator))
+        take(handle(EntryStoredAsTicket(id)))
     }
 
     mutating func notStored(_ id: EntryID) {
         model.beingStored.remove(id)
         model.offered.remove(id)
-        take(set.handle(EntryNotStored(id), now: now, using: &generator))
+        take(handle(EntryNotStored(id)))
     }
 
     mutating func declines(_ id: EntryID) {
         guard !model.beingStored.contains(id) else { return }
         model.offered.remove(id)
-        take(set.handle(TicketImpossible(id), now: now, using: &generator))
+        take(handle(TicketImpossible(id)))
     }
 
     // MARK: What people change

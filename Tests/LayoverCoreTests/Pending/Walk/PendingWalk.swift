@@ -32,6 +32,8 @@ struct PendingWalk {
         Int.random(in: 0..<100, using: &generator) < percent
     }
 
+    mutating func handle(_ fact: some PendingFact) -> [PendingAction] { set.handle(fact, now: now, using: &generator) }
+
     mutating func take(_ actions: [PendingAction]) {
         for case .start(let id, .dueTime) in actions {
             #expect(set.entries[id].map { $0.dueAt <= now } ?? true, "started early: \(place)")
@@ -116,14 +118,10 @@ struct PendingWalk {
         let (parking, isExposed) = (parking(for: failure), chance(30))
         model.offered(id, origin: origin, isExposed: isExposed)
         patience[id] = policy.holdMax > .seconds(100)
-        take(
-            set.handle(
-                ParkRequested(
-                    laned(
-                        NewEntry(
-                            id: id, method: "GET", url: "http://\(origin.host)/", origin: origin, policy: policy,
-                            client: .init(address: ""), createdAt: now, attemptCount: failure == nil ? 0 : 1,
-                            isExposed: isExposed, failure: failure, parking: parking))), now: now, using: &generator))
+        let new = NewEntry(
+            id: id, method: "GET", url: "http://\(origin.host)/", origin: origin, policy: policy, client: .init(address: ""),
+            createdAt: now, attemptCount: failure == nil ? 0 : 1, isExposed: isExposed, failure: failure, parking: parking)
+        take(handle(ParkRequested(laned(new))))
     }
 
     func tally(_ id: EntryID) -> AttemptTally { AttemptTally(set.counts(id, all: 2)) }
@@ -137,7 +135,7 @@ struct PendingWalk {
         case ..<4: fail(id)
         case ..<8:
             model.states[id] = .responding
-            take(set.handle(AttemptAnswered(id, tally(id)), now: now, using: &generator))
+            take(handle(AttemptAnswered(id, tally(id))))
         default: end(id)
         }
     }
@@ -151,8 +149,7 @@ struct PendingWalk {
         let parking =
             isCutOff
             ? .init(delay: .zero, shutsGate: false, rule: .networkChanged) : parking(for: failure)
-        take(
-            set.handle(AttemptFailed(id, failure, parking, tally(id)), now: now, using: &generator))
+        take(handle(AttemptFailed(id, failure, parking, tally(id))))
     }
 
     private mutating func end(_ id: EntryID) {
@@ -162,7 +159,7 @@ struct PendingWalk {
             ? .delivered : [EntryState.delivered, .failed, .cancelled].randomElement(using: &generator) ?? .delivered
         let failure = state == .delivered || chance(30) ? nil : randomFailure()
         if state == .delivered { model.delivered.insert(id) }
-        take(set.handle(ExchangeEnded(id, as: state, failure: failure, tally(id)), now: now, using: &generator))
+        take(handle(ExchangeEnded(id, as: state, failure: failure, tally(id))))
     }
 
     private mutating func wait() {
@@ -175,7 +172,7 @@ struct PendingWalk {
     }
 
     private mutating func advance() {
-        take(set.handle(TimePassed(), now: now, using: &generator))
+        take(handle(TimePassed()))
         #expect(set.nextWakeAt.map { $0 > now } ?? true, place)
     }
 
@@ -230,12 +227,12 @@ struct PendingWalk {
 
     private mutating func network() {
         switch Int.random(in: 0..<10, using: &generator) {
-        case ..<4: take(set.handle(NetworkMayBeReachable(), now: now, using: &generator))
-        case ..<6: take(set.handle(PortalChanged(isBehindPortal: !set.isBehindPortal), now: now, using: &generator))
+        case ..<4: take(handle(NetworkMayBeReachable()))
+        case ..<6: take(handle(PortalChanged(isBehindPortal: !set.isBehindPortal)))
         case ..<8: set.isNetworkAway.toggle()
         default:
             let mode: ReachabilityMode = set.mode == .offline || chance(50) ? .auto : .offline
-            take(set.handle(ModeChanged(to: mode), now: now, using: &generator))
+            take(handle(ModeChanged(to: mode)))
         }
     }
 
@@ -252,11 +249,9 @@ struct PendingWalk {
         guard let id = model.all(.ended).randomElement(using: &generator) else { return }
         let actions =
             switch Int.random(in: 0..<4, using: &generator) {
-            case 0: set.handle(AttemptAnswered(id, tally(id)), now: now, using: &generator)
-            case 1:
-                set.handle(ExchangeEnded(id, as: .failed, failure: .refused, tally(id)), now: now, using: &generator)
-            case 2:
-                set.handle(AttemptFailed(id, .refused, .init(delay: .zero, shutsGate: true), tally(id)), now: now, using: &generator)
+            case 0: handle(AttemptAnswered(id, tally(id)))
+            case 1: handle(ExchangeEnded(id, as: .failed, failure: .refused, tally(id)))
+            case 2: handle(AttemptFailed(id, .refused, .init(delay: .zero, shutsGate: true), tally(id)))
             default: set.commanded(.retry, id, now: now).1
             }
         #expect(actions.isEmpty, place)
@@ -265,30 +260,30 @@ struct PendingWalk {
 
     private mutating func loops() {
         guard let origin = origins.randomElement(using: &generator) else { return }
-        if chance(30) { return take(set.handle(OriginAnswered(origin), now: now, using: &generator)) }
+        if chance(30) { return take(handle(OriginAnswered(origin))) }
         let difference = fresh[origin, default: 0] > 0 && chance(60) ? -1 : 1
         fresh[origin, default: 0] += difference
-        take(set.handle(FreshAttemptCountChanged(origin, by: difference), now: now, using: &generator))
+        take(handle(FreshAttemptCountChanged(origin, by: difference)))
     }
 
     // MARK: The end of the walk
 
     /// From now on every origin answers: whatever is alive is delivered, in good time.
     mutating func recover() {
-        take(set.handle(ModeChanged(to: .auto), now: now, using: &generator))
-        take(set.handle(PortalChanged(isBehindPortal: false), now: now, using: &generator))
+        take(handle(ModeChanged(to: .auto)))
+        take(handle(PortalChanged(isBehindPortal: false)))
         for id in model.beingStored.sorted(by: { $0.low < $1.low }) { stored(id) }
         decide()
-        for (origin, count) in fresh { take(set.handle(FreshAttemptCountChanged(origin, by: -count), now: now, using: &generator)) }
+        for (origin, count) in fresh { take(handle(FreshAttemptCountChanged(origin, by: -count))) }
         let start = now
         let patient = set.entries.keys.filter { patience[$0] == true }
         for _ in 0..<2_000 where set.count > 0 {
             for id in model.all(.attempting) + model.all(.responding) {
-                if model.tickets.contains(id) { take(set.handle(StoreRecovered(), now: now, using: &generator)) }
+                if model.tickets.contains(id) { take(handle(StoreRecovered())) }
                 model.states[id] = .responding
-                take(set.handle(AttemptAnswered(id, tally(id)), now: now, using: &generator))
+                take(handle(AttemptAnswered(id, tally(id))))
                 model.delivered.insert(id)
-                take(set.handle(ExchangeEnded(id, as: .delivered, tally(id)), now: now, using: &generator))
+                take(handle(ExchangeEnded(id, as: .delivered, tally(id))))
             }
             for id in model.offered.sorted(by: { $0.low < $1.low }) { declines(id) }
             // Those whose parents were lost meanwhile.
@@ -322,7 +317,7 @@ struct PendingWalk {
     /// Whatever is alive ends: at once or with its attempt.
     mutating func drain() {
         model.isDraining = true
-        take(set.handle(DrainBegan(), now: now, using: &generator))
+        take(handle(DrainBegan()))
         for id in model.offered.sorted(by: { $0.low < $1.low }) { declines(id) }
         for id in model.beingStored.sorted(by: { $0.low < $1.low }) { if chance(50) { stored(id) } else { notStored(id) } }
         let waiting = model.all(.waiting)
