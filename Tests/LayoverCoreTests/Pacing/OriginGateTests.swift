@@ -135,11 +135,4 @@ struct ConnectedGateTests {
         gate.failed(isFromCanary: true, delay: Policy.fixture().delay, now: now, using: &generator)
         #expect(gate.isShut && !gate.isUnconfirmed && gate.window == 1 && gate.canaryAt == now + .seconds(2))
     }
-
-    @Test func connectionChangesNothingAboutAnOpenGate() {
-        var gate = OriginGate(windowMax: 4)
-        gate.wentWrong()
-        gate.connected()
-        #expect(gate.window == 2 && !gate.isUnconfirmed)
-    }
 }

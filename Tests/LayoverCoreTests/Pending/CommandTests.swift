@@ -43,13 +43,6 @@ struct CommandTests {
         #expect(bench.end(second) == [.forgotten()])
     }
 
-    @Test mutating func retryWhileAttemptingIsAConflict() {
-        let id = bench.parked()
-        _ = bench.command(.retry, id)
-        #expect(bench.command(.retry, id) == (.conflict, []))
-        #expect(bench.entry(id)?.actions == [.cancel, .abort])
-    }
-
     // MARK: cancel
 
     @Test mutating func cancelEndsAWaitingEntry() {

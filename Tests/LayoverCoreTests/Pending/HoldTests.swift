@@ -118,14 +118,6 @@ struct HoldTests {
         #expect(bench.state(id) == .held)
     }
 
-    @Test mutating func abandonedAutomaticAttemptIsMadeAgainByReachability() {
-        let id = bench.parked(.reset, delay: .seconds(1))
-        _ = bench.wait(.seconds(1))
-        #expect(bench.reachable() == [.abandonConnecting(id)])
-        let cutOff = Failure.fixture(.proxyInternalError, phase: .connecting)
-        #expect(bench.fail(id, cutOff, delay: .zero, rule: .networkChanged) == [.start(id, .reachability)])
-    }
-
     // MARK: Ends
 
     @Test mutating func aHeldEntryExpires() {
@@ -134,18 +126,5 @@ struct HoldTests {
         #expect(bench.wait(.seconds(59)) == [])
         #expect(bench.wait(.seconds(1)) == [.end(id, .expired)])
         #expect(bench.state(id) == .expired)
-    }
-
-    @Test mutating func heldEntryEndsWhenTheProxyDrains() {
-        let id = bench.parked(.reset)
-        _ = bench.command(.hold, id)
-        #expect(bench.drain() == [.end(id, .draining)])
-    }
-
-    @Test mutating func aHeldEntryCanBeCancelled() {
-        let id = bench.parked(.reset)
-        _ = bench.command(.hold, id)
-        #expect(
-            bench.command(.cancel, id, reason: "no") == (.done, [.end(id, .cancelled(reason: "no")), .forgotten()]))
     }
 }

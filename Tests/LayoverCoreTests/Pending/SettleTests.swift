@@ -37,13 +37,6 @@ struct SettleTests {
         }
     }
 
-    @Test mutating func entryUnderWayIsNotSettled() {
-        let id = bench.parked()
-        _ = bench.command(.retry, id)
-        #expect(settle(id) == (.conflict, []))
-        #expect(bench.state(id) == .attempting && bench.entry(id)?.settledBy == nil)
-    }
-
     @Test mutating func childGoesWhenItsParentIsSettled() {
         let parent = bench.accepted()
         _ = bench.fail(parent, .reset, asks: .maybeApplied, rule: .onMaybeApplied)

@@ -151,12 +151,6 @@ struct UnattendedTests {
         #expect(bench.state(late) == .attempting, "its client left while the proxy was stopping")
     }
 
-    @Test mutating func newNetworkLeavesItAlone() {
-        let (id, _) = joined()
-        #expect(bench.reachable() == [])
-        #expect(bench.state(id) == .attempting)
-    }
-
     @Test mutating func diskThatDoesNotTakeItChangesNothing() {
         let (id, _) = joined()
         #expect(bench.declines(id) == [])

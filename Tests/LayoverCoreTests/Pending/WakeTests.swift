@@ -87,10 +87,12 @@ struct WakeTests {
         #expect(bench.fail(id) == [])
     }
 
-    @Test mutating func responseToAnAbandonedAttemptIsDelivered() {
+    /// It had sent something: the attempt goes on, although it was told to end if it had not.
+    @Test(arguments: [false, true])
+    mutating func responseToAnAbandonedAttemptIsDelivered(isOffline: Bool) {
         let id = bench.parked()
         _ = bench.wait(.seconds(1))
-        _ = bench.reachable()
+        #expect((isOffline ? bench.mode(.offline) : bench.reachable()) == [.abandonConnecting(id)])
         #expect(bench.deliver(id) == [.watched(), .forgotten()])
     }
 
@@ -156,14 +158,6 @@ struct WakeTests {
         #expect(bench.mode(.offline) == [])
         #expect(bench.mode(mode) == [.start(id, .reachability)])
         #expect(bench.mode(mode) == [])
-    }
-
-    /// It had sent something: the attempt goes on, although it was told to end if it had not.
-    @Test mutating func attemptThatHasSentDeliversUnderModeOffline() {
-        let id = bench.parked()
-        _ = bench.wait(.seconds(1))
-        #expect(bench.mode(.offline) == [.abandonConnecting(id)])
-        #expect(bench.deliver(id) == [.watched(), .forgotten()])
     }
 
     // MARK: Stopping

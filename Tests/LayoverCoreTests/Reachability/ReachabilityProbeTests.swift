@@ -79,30 +79,11 @@ struct ReachabilityProbeTests {
         #expect(bench.machine.isNetworkAway == (state == .portal))
     }
 
-    @Test mutating func failedProbeWithoutALinkIsOffline() {
-        bench = ReachabilityBench(hasProbe: true, links: ReachabilityBench.nothing)
-        begin(Self.silence)
-        #expect(bench.state == .offline)
-    }
-
-    @Test mutating func probeThatSucceedsAfterAFailureWakes() {
-        begin(Self.silence)
-        _ = bench.wait(.seconds(10))
-        #expect(bench.learn(.probed(.expected)) == [.changed, .wake])
-    }
-
     @Test mutating func failedProbeDoesNotWake() {
         begin(.expected)
         _ = bench.wait(.seconds(10))
         #expect(bench.learn(.probed(Self.silence)) == [.changed])
         #expect(bench.state == .limited)
-    }
-
-    @Test mutating func probeResultFromBeforeAChangeIsIgnored() {
-        begin(Self.silence)
-        #expect(bench.state == .limited)
-        _ = bench.settle(ReachabilityBench.office)
-        #expect(bench.state == .online)
     }
 
     // MARK: Rule 3: behind a portal a change wakes nobody until the probe was made anew
@@ -128,12 +109,6 @@ struct ReachabilityProbeTests {
         #expect(bench.learn(.probed(.expected)).contains(.wake))
     }
 
-    @Test mutating func loginAtAPortalWakesEntriesWithoutALinkChange() {
-        begin(.portal(status: 302))
-        _ = bench.wait(.seconds(10))
-        #expect(bench.learn(.probed(.expected)) == [.changed, .networkChanged, .wake])
-    }
-
     @Test mutating func failedProbeReleasesAWakeDelayedByAPortal() {
         begin(.portal(status: 302))
         _ = bench.settle(ReachabilityBench.office)
@@ -155,11 +130,6 @@ struct ReachabilityProbeTests {
         #expect(bench.settle(ReachabilityBench.nothing) == [.changed, .networkChanged])
         #expect(bench.state == .offline)
         #expect(bench.learn(.probed(Self.silence)).contains(.wake) == false)
-    }
-
-    @Test mutating func aHintWakesBehindAPortalToo() {
-        begin(.portal(status: 302))
-        #expect(bench.learn(.hinted) == [.changed, .networkChanged, .wake, .probe])
     }
 
     @Test mutating func onlineModeIgnoresPortals() {

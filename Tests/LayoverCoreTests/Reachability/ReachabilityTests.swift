@@ -115,12 +115,6 @@ struct ReachabilityTests {
         #expect(bench.wait(.milliseconds(500)) == Self.woken)
     }
 
-    @Test mutating func resolverChangeWithoutANetworkDoesNotWake() {
-        bench = ReachabilityBench(links: ReachabilityBench.nothing)
-        #expect(bench.learn(.resolverChanged) == [])
-        #expect(bench.wait(.milliseconds(500)) == [])
-    }
-
     // MARK: Rule 2: a link that went and came back wakes too
 
     @Test mutating func aLinkThatFlapsWithinTheWindowWakes() {

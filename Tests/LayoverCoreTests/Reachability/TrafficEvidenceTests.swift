@@ -51,16 +51,6 @@ struct TrafficEvidenceTests {
         #expect(!bench.machine.isDoubted)
     }
 
-    @Test mutating func networkChangeEndsTheDoubt() {
-        _ = away("a", "b", "c")
-        _ = bench.settle(ReachabilityBench.office)
-        #expect(!bench.machine.isDoubted)
-        #expect(bench.state == .online)
-        _ = away("a", "b", "c")
-        _ = bench.learn(.hinted)
-        #expect(!bench.machine.isDoubted)
-    }
-
     @Test mutating func successfulProbeHasPrecedenceOverFailedOrigins() {
         bench = ReachabilityBench(hasProbe: true)
         _ = bench.learn(.probed(.expected))
