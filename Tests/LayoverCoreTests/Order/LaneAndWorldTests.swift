@@ -63,9 +63,7 @@ struct LaneAndWorldTests {
         let blocker = bench.lane(1)[0]
         let exposed = EntryID(using: &bench.generator)
         guard case .admitted(let sequence) = bench.set.admitTicket() else { return }
-        var wish = PendingBench.Wish()
-        wish.lane = "lane"
-        var new = wish.entry(exposed, now: bench.now)
+        var new = PendingBench.Wish(lane: "lane").entry(exposed, now: bench.now)
         new.request.isExposed = true
         _ = bench.handle(NewTicketStored(new, sequence: sequence))
         let last = bench.lane(1)[0]
@@ -111,9 +109,8 @@ struct LaneAndWorldTests {
         guard case .admitted(let sequence) = bench.set.admitTicket() else { return }
         let newer = bench.lane(1)[0]
         let older = EntryID(using: &bench.generator)
-        var wish = PendingBench.Wish()
-        wish.lane = "lane"
-        _ = bench.handle(NewTicketStored(wish.entry(older, now: bench.now), sequence: sequence))
+        let new = PendingBench.Wish(lane: "lane").entry(older, now: bench.now)
+        _ = bench.handle(NewTicketStored(new, sequence: sequence))
         #expect(bench.mode(.auto).started + bench.wait(.zero).started == [older])
         #expect(bench.deliver(older).started == [newer])
     }

@@ -49,9 +49,7 @@ struct CanaryTests {
 
     /// The delays between ten canaries that all fail.
     private mutating func canaryDelays(_ origin: Origin, holdMax: Duration) -> [Duration] {
-        var policy = Policy.fixture()
-        policy.holdMax = holdMax
-        let id = bench.parked(origin: origin, policy: policy)
+        let id = bench.parked(origin: origin, policy: .fixture { $0.holdMax = holdMax })
         return (0..<8).compactMap { _ in
             guard let canaryAt = bench.set.origins.canaryAt(origin) else { return nil }
             let wait = canaryAt - bench.now
@@ -79,9 +77,7 @@ struct CanaryTests {
             _ = bench.fail(patient, delay: .seconds(1000))
         }
         #expect((bench.set.origins.canaryAt(origin) ?? bench.now) - bench.now == .seconds(30))
-        var policy = Policy.fixture()
-        policy.holdMax = .seconds(20)
-        _ = bench.parked(policy: policy)
+        _ = bench.parked(policy: .fixture { $0.holdMax = .seconds(20) })
         #expect((bench.set.origins.canaryAt(origin) ?? bench.now) - bench.now <= .seconds(1))
     }
 }

@@ -130,25 +130,15 @@ struct StatusBudgetTests {
     }
 
     @Test mutating func freshRequestsAddTokensToTheBudget() {
-        _ = bench.parked(unavailable, policy: policy(ratio: 0.5, minimum: 1))
-        func park() -> PendingAction? { bench.park(unavailable, policy: policy(ratio: 0.5, minimum: 1)).1.first }
-        guard case .deliverResponse = park() else {
-            Issue.record("nothing was earned yet")
-            return
-        }
+        let earning = policy(ratio: 0.5, minimum: 1)
+        _ = bench.parked(unavailable, policy: earning)
+        let (early, actions) = bench.park(unavailable, policy: earning)
+        #expect(actions.first == .deliverResponse(early, .budget), "nothing was earned yet")
         for _ in 0..<4 { _ = bench.fresh(1) }
-        guard case .dropResponse = park() else {
-            Issue.record("a token was earned")
-            return
-        }
-        guard case .dropResponse = park() else {
-            Issue.record("two were earned")
-            return
-        }
-        guard case .deliverResponse = park() else {
-            Issue.record("and no more")
-            return
-        }
+        let later = (0..<3).map { _ in bench.park(unavailable, policy: earning) }
+        #expect(later[0].1.first == .dropResponse(later[0].0), "a token was earned")
+        #expect(later[1].1.first == .dropResponse(later[1].0), "two were earned")
+        #expect(later[2].1.first == .deliverResponse(later[2].0, .budget), "and no more")
         #expect(inUse() == 1)
     }
 
@@ -220,10 +210,8 @@ struct StatusBudgetTests {
         _ = bench.parked(.reset)
         let unbounded = policy(ratio: 1, minimum: 0)
         func tokens() -> Int? { bench.set.origins.states[PendingBench.origin]?.pacings["test"]?.budget?.tokenCount }
-        guard case .deliverResponse = bench.park(unavailable, policy: unbounded).1.first else {
-            Issue.record("there is no token yet")
-            return
-        }
+        let (early, actions) = bench.park(unavailable, policy: unbounded)
+        #expect(actions.first == .deliverResponse(early, .budget), "there is no token yet")
         _ = bench.fresh(1)
         let id = bench.parked(unavailable, delay: .seconds(1), policy: unbounded)
         #expect(tokens() == 0)

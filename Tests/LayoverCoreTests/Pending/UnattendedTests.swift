@@ -224,9 +224,7 @@ struct UnattendedTests {
 
     /// Policy `ai`: what nobody wants is not made.
     @Test mutating func othersAreLookedForAtOnceWhereThereIsNoTime() {
-        var policy = Policy.fixture()
-        policy.unattendedMax = .zero
-        let (id, actions) = joined(.zero, policy: policy, isKeyed: true)
+        let (id, actions) = joined(.zero, policy: .fixture { $0.unattendedMax = .zero }, isKeyed: true)
         #expect(actions == [.lookForOthers(id)])
         #expect(found(id, doWait: true) == [])
         #expect(bench.wait(.seconds(10)) == [])
@@ -246,9 +244,7 @@ struct UnattendedTests {
     }
 
     @Test mutating func othersDoNotKeepItForEver() {
-        var policy = Policy.fixture()
-        policy.lifetime = Self.limit + .seconds(10)
-        let (id, _) = joined(policy: policy, isKeyed: true)
+        let (id, _) = joined(policy: .fixture { $0.lifetime = Self.limit + .seconds(10) }, isKeyed: true)
         _ = bench.wait(Self.limit)
         #expect(found(id, doWait: true) == [])
         #expect(bench.wait(.seconds(10)) == [.end(id, .unattended)])
@@ -270,9 +266,7 @@ struct UnattendedTests {
             _ = bench.wait(canaryAt - bench.now)
             _ = bench.fail(patient, delay: .seconds(1000))
         }
-        var policy = Policy.fixture()
-        policy.holdMax = .seconds(20)
-        let (id, _) = joined(policy: policy)
+        let (id, _) = joined(policy: .fixture { $0.holdMax = .seconds(20) })
         let before = try #require(bench.set.origins.canaryAt(PendingBench.origin))
         #expect(before - bench.now == .seconds(30))
         #expect(bench.willStore(id) != nil)

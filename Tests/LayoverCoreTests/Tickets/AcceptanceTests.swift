@@ -53,10 +53,9 @@ struct AcceptanceTests {
         #expect(bench.set.admitTicket() == .draining)
         for (sequence, origin) in [(one, PendingBench.origin), (two, PendingBench.other)] {
             // The ticket was being stored: its client gets a 202, and the ticket is sent after the next start.
-            var wish = PendingBench.Wish()
-            wish.origin = origin
             let id = EntryID(using: &bench.generator)
-            let actions = bench.handle(NewTicketStored(wish.entry(id, now: bench.now), sequence: sequence))
+            let new = PendingBench.Wish(origin: origin).entry(id, now: bench.now)
+            let actions = bench.handle(NewTicketStored(new, sequence: sequence))
             #expect(actions.started == [] && bench.state(id) == .waiting)
         }
         #expect(bench.wait(.seconds(100)).started == [])

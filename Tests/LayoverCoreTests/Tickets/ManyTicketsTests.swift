@@ -32,33 +32,18 @@ struct ManyTicketsTests {
         #expect(time < .seconds(60))
     }
 
-    @Test func manyTicketsInOneLaneAreFast() {
-        Self.check { _ in
-            var wish = PendingBench.Wish()
-            wish.lane = "lane"
-            return wish
-        }
-    }
+    @Test func manyTicketsInOneLaneAreFast() { Self.check { _ in PendingBench.Wish(lane: "lane") } }
 
     @Test func manyTicketsWithoutALaneAreFast() { Self.check { _ in PendingBench.Wish() } }
 
     @Test func manyChildrenOfOneParentAreFast() {
-        Self.check { number in
-            var wish = PendingBench.Wish()
-            wish.parents = number == 0 ? [] : [EntryID(high: 1, low: 0)]
-            return wish
-        }
+        Self.check { number in PendingBench.Wish(parents: number == 0 ? [] : [EntryID(high: 1, low: 0)]) }
     }
 
     @Test func manySkippedTicketsInOneLaneAreFast() {
         let skipping = Policy.fixture { $0.undecidedInLane = .skip }
         var bench = PendingBench()
-        let records = Self.records { _ in
-            var wish = PendingBench.Wish()
-            wish.lane = "lane"
-            wish.policy = skipping
-            return wish
-        }.map { record in
+        let records = Self.records { _ in PendingBench.Wish(policy: skipping, lane: "lane") }.map { record in
             var record = record
             record.state = .undecided
             record.why = .maybeApplied
