@@ -28,10 +28,7 @@ package enum ListeningSocket {
 
     /// Connects to a port of 127.0.0.1; the result is that of connect(2).
     static func connectToLoopback(_ descriptor: CInt, port: Int) -> CInt {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        address.sin_port = in_port_t(port).bigEndian
+        var address = LoopbackAddress.make(port: port)
         return withAddress(&address) { connect(descriptor, $0, $1) }
     }
 
@@ -43,20 +40,19 @@ package enum ListeningSocket {
         return connectToLoopback(descriptor, port: port) == 0
     }
 
-    private static func bindToLoopback(_ descriptor: CInt, usingIPv6: Bool, onAllAddresses: Bool) -> Bool {
+    fileprivate static func bindToLoopback(_ descriptor: CInt, usingIPv6: Bool = false, onAllAddresses: Bool = false) -> Bool {
         if usingIPv6 {
             var address = sockaddr_in6()
             address.sin6_family = sa_family_t(AF_INET6)
             address.sin6_addr = in6addr_loopback
             return withAddress(&address) { bind(descriptor, $0, $1) } == 0
         }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = onAllAddresses ? 0 : in_addr_t(0x7F00_0001).bigEndian
+        var address = LoopbackAddress.make(port: 0)
+        if onAllAddresses { address.sin_addr.s_addr = 0 }
         return withAddress(&address) { bind(descriptor, $0, $1) } == 0
     }
 
-    private static func port(of descriptor: CInt) -> Int? {
+    fileprivate static func port(of descriptor: CInt) -> Int? {
         var address = sockaddr_in6()
         var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
         let result = withUnsafeMutablePointer(to: &address) { pointer in
@@ -94,18 +90,13 @@ package final class ReservedPort: Sendable {
         self.descriptor = descriptor
         var reuse: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &reuse, socklen_t(MemoryLayout<Int32>.size))
-        var address = LoopbackAddress.make(port: 0)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let bound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                bind(descriptor, pointer, length) == 0 && getsockname(descriptor, pointer, &length) == 0
-            }
-        }
-        guard bound, !listening || listen(descriptor, 1) == 0 else {
+        guard ListeningSocket.bindToLoopback(descriptor), !listening || listen(descriptor, 1) == 0,
+            let port = ListeningSocket.port(of: descriptor)
+        else {
             close(descriptor)
             throw ProcessError("Cannot reserve a port: errno \(errno).")
         }
-        number = Int(UInt16(bigEndian: address.sin_port))
+        number = port
     }
 
     deinit {

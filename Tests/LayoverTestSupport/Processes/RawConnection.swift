@@ -11,13 +11,7 @@ package final class RawConnection {
     package init(port: Int, namespace: String? = nil) throws {
         if let namespace { try NetworkNamespace.enter(namespace) }
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = LoopbackAddress.make(port: port)
-        let connected = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                connect(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
-        }
-        guard connected else {
+        guard ListeningSocket.connectToLoopback(descriptor, port: port) == 0 else {
             let reason = errno
             close(descriptor)
             throw ProcessError("Cannot connect to port \(port): errno \(reason).")

@@ -187,11 +187,7 @@ package final class MemoryStore: PendingStore {
     package func removeEnded(
         before time: Timestamp, limit: Int, done: @escaping @Sendable (Result<Int, StoreFailure>) -> Void
     ) {
-        schedule { [self] in
-            let (isClosed, isDead) = state.withLock { ($0.isClosed, $0.isDead) }
-            if isDead { return }
-            done(isClosed ? .failure(Self.closed) : .success(disk.removeEnded(before: time, limit: limit)))
-        }
+        read(done) { [disk] _ in disk.removeEnded(before: time, limit: limit) }
     }
 
     // MARK: Standing

@@ -40,27 +40,22 @@ extension PendingStoreContract {
             }
             try require(room.hasFile("\(EntryID.fixture(3)).request"), "the body of a live ticket stays")
         },
-        Check(name: "an empty store has nothing") { room in
-            try await room.withStore { store in
-                try require(try store.live(), is: [])
-                try require(try store.lastSequence(), is: 0)
-                try require(try await store.record(of: .fixture(1)), is: nil)
-                try require(try await store.request(of: .fixture(1)), is: nil)
-                try require(try await store.response(of: .fixture(1)), is: nil)
-                try require(try store.endStates(of: [.fixture(1)]), is: [:])
-                try require(store.condition.failure, is: nil)
-            }
+        .inOneStore("an empty store has nothing") { store in
+            try require(try store.live(), is: [])
+            try require(try store.lastSequence(), is: 0)
+            try require(try await store.record(of: .fixture(1)), is: nil)
+            try require(try await store.request(of: .fixture(1)), is: nil)
+            try require(try await store.response(of: .fixture(1)), is: nil)
+            try require(try store.endStates(of: [.fixture(1)]), is: [:])
+            try require(store.condition.failure, is: nil)
         },
-        Check(name: "live tickets come in the order of their sequence, over many portions") { room in
-            try await room.withStore { store in
-                let numbers = (1...2500).reversed()
-                _ = try await store.commit(numbers.map { .insert(.fixture($0), .fixture(), nil) })
-                _ = try await store.apply(.update(.fixture(7, revision: 2, state: .cancelled)))
-                try require(try store.live().map(\.sequence), is: Array(1...6) + Array(8...2500))
-            }
+        .inOneStore("live tickets come in the order of their sequence, over many portions") { store in
+            let numbers = (1...2500).reversed()
+            _ = try await store.commit(numbers.map { .insert(.fixture($0), .fixture(), nil) })
+            _ = try await store.apply(.update(.fixture(7, revision: 2, state: .cancelled)))
+            try require(try store.live().map(\.sequence), is: Array(1...6) + Array(8...2500))
         },
         Check(name: "a ticket is found by the key of its mark until the key is forgotten") { room in
-            let mark = IdempotencyMark(key: Array(repeating: 1, count: 32), payload: Array(repeating: 2, count: 32))
             try await room.withStore { store in
                 try require(try await store.ticket(ofKey: mark.key), is: nil)
                 _ = try await store.commit([.insert(.fixture(1), .fixture(), mark), .insert(.fixture(2), .fixture(), nil)])
@@ -79,7 +74,6 @@ extension PendingStoreContract {
             }
         },
         Check(name: "the same key and payload, or another payload, is told and not inserted") { room in
-            let mark = IdempotencyMark(key: Array(repeating: 1, count: 32), payload: Array(repeating: 2, count: 32))
             let other = IdempotencyMark(key: mark.key, payload: Array(repeating: 3, count: 32))
             try await room.withStore { store in
                 try require(try await store.apply(.insert(.fixture(1), .fixture(), mark)), is: .done)
@@ -100,7 +94,6 @@ extension PendingStoreContract {
             }
         },
         Check(name: "a key lives as long as its ticket is kept, ended or not") { room in
-            let mark = IdempotencyMark(key: Array(repeating: 1, count: 32), payload: Array(repeating: 2, count: 32))
             try await room.withStore { store in
                 _ = try await store.apply(.insert(.fixture(1), .fixture(), mark))
                 _ = try await store.apply(.update(.fixture(1, revision: 2, state: .cancelled)))
@@ -110,15 +103,13 @@ extension PendingStoreContract {
                 try require(try await store.apply(.insert(.fixture(2), .fixture(), mark)), is: .done)
             }
         },
-        Check(name: "an id that is taken is not inserted, and the row stays as it was") { room in
-            try await room.withStore { store in
-                _ = try await store.apply(.insert(.fixture(1), .fixture(), nil))
-                var other = TicketRecord.fixture(1)
-                other.sequence = 2
-                other.request.url = "other"
-                try require(try await store.apply(.insert(other, .fixture(), nil)), is: .stale)
-                try require(try store.live(), is: [.fixture(1)])
-            }
+        .inOneStore("an id that is taken is not inserted, and the row stays as it was") { store in
+            _ = try await store.apply(.insert(.fixture(1), .fixture(), nil))
+            var other = TicketRecord.fixture(1)
+            other.sequence = 2
+            other.request.url = "other"
+            try require(try await store.apply(.insert(other, .fixture(), nil)), is: .stale)
+            try require(try store.live(), is: [.fixture(1)])
         },
     ]
 }

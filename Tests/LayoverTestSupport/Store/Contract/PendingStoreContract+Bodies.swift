@@ -35,7 +35,6 @@ extension PendingStoreContract {
             try require(!room.hasFile(file(3, "answer")), "a dropped answer takes its body along")
         },
         Check(name: "what was not inserted leaves no body, and takes none that a row names") { room in
-            let mark = IdempotencyMark(key: Array(repeating: 1, count: 32), payload: Array(repeating: 2, count: 32))
             try await room.withStore { store in
                 for number in 1...2 { try room.makeFile(file(number, "request")) }
                 try room.makeFile(file(3, "answer"))

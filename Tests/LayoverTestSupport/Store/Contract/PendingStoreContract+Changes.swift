@@ -4,19 +4,17 @@ import NIOCore
 
 extension PendingStoreContract {
     static let changes: [Check] = [
-        Check(name: "an update applies only to a lower revision") { room in
-            try await room.withStore { store in
-                _ = try await store.apply(.insert(.fixture(1, revision: 5), .fixture(), nil))
-                for revision in [4, 5] {
-                    let result = try await store.apply(.update(.fixture(1, revision: revision, state: .held)))
-                    try require(result, is: .stale)
-                }
-                var update = TicketRecord.everything(1)
-                update.revision = 9
-                try require(try await store.apply(.update(update)), is: .done)
-                try require(try store.live(), is: [update])
-                try require(try await store.apply(.update(.fixture(2))), is: .stale)
+        .inOneStore("an update applies only to a lower revision") { store in
+            _ = try await store.apply(.insert(.fixture(1, revision: 5), .fixture(), nil))
+            for revision in [4, 5] {
+                let result = try await store.apply(.update(.fixture(1, revision: revision, state: .held)))
+                try require(result, is: .stale)
             }
+            var update = TicketRecord.everything(1)
+            update.revision = 9
+            try require(try await store.apply(.update(update)), is: .done)
+            try require(try store.live(), is: [update])
+            try require(try await store.apply(.update(.fixture(2))), is: .stale)
         },
         Check(name: "a ticket says which newer one took its place, as long as it is kept") { room in
             try await room.withStore { store in
@@ -48,28 +46,26 @@ extension PendingStoreContract {
                 try require(try store.live(), is: [])
             }
         },
-        Check(name: "a live ticket can become anything, a final one nothing") { room in
-            try await room.withStore { store in
-                var number = 0
-                for old in EntryState.allCases {
-                    for new in EntryState.allCases {
-                        number += 1
-                        let why = { (state: EntryState) in state == .undecided ? UndecidedReason.rejected : nil }
-                        _ = try await store.apply(.insert(.fixture(number), .fixture(), nil))
-                        if old == .attempting {
-                            _ = try await store.apply(.started(.fixture(number), revision: 2, counts: .init(all: 1)))
-                        } else {
-                            _ = try await store.apply(.update(.fixture(number, revision: 2, state: old, why: why(old))))
-                        }
-                        let change = TicketRecord.fixture(number, revision: 3, state: new, why: why(new))
-                        let result = try await store.apply(.update(change))
-                        try require(result, is: old.isFinal ? .stale : .done)
-                        let expected =
-                            old.isFinal ? old : new == .attempting && old != .attempting ? .waiting : new
-                        try require(try await store.record(of: .fixture(number))?.state, is: expected)
-                        let hasRequest = try await store.request(of: .fixture(number)) != nil
-                        try require(hasRequest, is: !expected.isFinal)
+        .inOneStore("a live ticket can become anything, a final one nothing") { store in
+            var number = 0
+            for old in EntryState.allCases {
+                for new in EntryState.allCases {
+                    number += 1
+                    let why = { (state: EntryState) in state == .undecided ? UndecidedReason.rejected : nil }
+                    _ = try await store.apply(.insert(.fixture(number), .fixture(), nil))
+                    if old == .attempting {
+                        _ = try await store.apply(.started(.fixture(number), revision: 2, counts: .init(all: 1)))
+                    } else {
+                        _ = try await store.apply(.update(.fixture(number, revision: 2, state: old, why: why(old))))
                     }
+                    let change = TicketRecord.fixture(number, revision: 3, state: new, why: why(new))
+                    let result = try await store.apply(.update(change))
+                    try require(result, is: old.isFinal ? .stale : .done)
+                    let expected =
+                        old.isFinal ? old : new == .attempting && old != .attempting ? .waiting : new
+                    try require(try await store.record(of: .fixture(number))?.state, is: expected)
+                    let hasRequest = try await store.request(of: .fixture(number)) != nil
+                    try require(hasRequest, is: !expected.isFinal)
                 }
             }
         },
@@ -131,29 +127,27 @@ extension PendingStoreContract {
                 try require(try await store.ended(query, naming: .plain).map(\.id), is: [record.id])
             }
         },
-        Check(name: "an attempt starts only from waiting or attempting, and not when the row is newer") { room in
-            try await room.withStore { store in
-                let counts = AttemptCounts(all: 3, automatic: 2, mayHaveBeenApplied: true)
-                _ = try await store.apply(.insert(.fixture(1, revision: 4), .fixture(), nil))
-                try require(try await store.apply(.started(.fixture(1), revision: 3, counts: counts)), is: .stale)
-                try require(try await store.record(of: .fixture(1))?.state, is: .waiting)
-                for revision in [4, 6] {
-                    let result = try await store.apply(.started(.fixture(1), revision: revision, counts: counts))
-                    try require(result, is: .done)
-                    let record = try await store.record(of: .fixture(1))
-                    try require(record?.state, is: .attempting)
-                    try require(record?.revision, is: revision)
-                    try require(record?.counts, is: counts)
-                }
-                for (index, state) in [EntryState.held, .undecided, .cancelled].enumerated() {
-                    let record = TicketRecord.fixture(
-                        1, revision: 7 + index, state: state, why: state == .undecided ? .exhausted : nil)
-                    try require(try await store.apply(.update(record)), is: .done)
-                    try require(try await store.apply(.started(.fixture(1), revision: 99, counts: counts)), is: .stale)
-                    try require(try await store.record(of: .fixture(1)), is: record)
-                }
-                try require(try await store.apply(.started(.fixture(2), revision: 99, counts: counts)), is: .stale)
+        .inOneStore("an attempt starts only from waiting or attempting, and not when the row is newer") { store in
+            let counts = AttemptCounts(all: 3, automatic: 2, mayHaveBeenApplied: true)
+            _ = try await store.apply(.insert(.fixture(1, revision: 4), .fixture(), nil))
+            try require(try await store.apply(.started(.fixture(1), revision: 3, counts: counts)), is: .stale)
+            try require(try await store.record(of: .fixture(1))?.state, is: .waiting)
+            for revision in [4, 6] {
+                let result = try await store.apply(.started(.fixture(1), revision: revision, counts: counts))
+                try require(result, is: .done)
+                let record = try await store.record(of: .fixture(1))
+                try require(record?.state, is: .attempting)
+                try require(record?.revision, is: revision)
+                try require(record?.counts, is: counts)
             }
+            for (index, state) in [EntryState.held, .undecided, .cancelled].enumerated() {
+                let record = TicketRecord.fixture(
+                    1, revision: 7 + index, state: state, why: state == .undecided ? .exhausted : nil)
+                try require(try await store.apply(.update(record)), is: .done)
+                try require(try await store.apply(.started(.fixture(1), revision: 99, counts: counts)), is: .stale)
+                try require(try await store.record(of: .fixture(1)), is: record)
+            }
+            try require(try await store.apply(.started(.fixture(2), revision: 99, counts: counts)), is: .stale)
         },
         Check(name: "an attempt that started is attempting after a restart") { room in
             try await room.withStore { store in

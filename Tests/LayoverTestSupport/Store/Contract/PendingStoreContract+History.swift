@@ -35,36 +35,28 @@ extension PendingStoreContract {
             try require(!room.hasFile(file), "the answer's body goes with its ticket")
             try await room.withStore { try require(try $0.live().map(\.sequence), is: [5]) }
         },
-        Check(name: "ids are those of all tickets that are kept, live or final") { room in
-            try await room.withStore { store in
-                try require(try await store.ids(), is: [])
-                _ = try await store.commit((1...3).map { .insert(.fixture($0), .fixture(), nil) })
-                for number in 1...2 { _ = try await store.apply(.update(end(number, at: Int64(number)))) }
-                try require(Set(try await store.ids()), is: Set((1...3).map { .fixture($0) }))
-                _ = try await store.removeEnded(before: .distantFuture, limit: 1)
-                try require(Set(try await store.ids()), is: Set((2...3).map { .fixture($0) }))
-            }
+        .inOneStore("ids are those of all tickets that are kept, live or final") { store in
+            try require(try await store.ids(), is: [])
+            _ = try await store.commit((1...3).map { .insert(.fixture($0), .fixture(), nil) })
+            for number in 1...2 { _ = try await store.apply(.update(end(number, at: Int64(number)))) }
+            try require(Set(try await store.ids()), is: Set((1...3).map { .fixture($0) }))
+            _ = try await store.removeEnded(before: .distantFuture, limit: 1)
+            try require(Set(try await store.ids()), is: Set((2...3).map { .fixture($0) }))
         },
-        Check(name: "a ticket stays as long as a live one depends on it") { room in
-            try await room.withStore { store in
-                var child = TicketRecord.fixture(9)
-                child.ticket.parents = [.fixture(1), .fixture(3)]
-                _ = try await store.commit(
-                    (1...4).map { .insert(.fixture($0), .fixture(), nil) } + [.insert(child, .fixture(), nil)])
-                for number in 1...4 { _ = try await store.apply(.update(end(number, at: Int64(number)))) }
-                try require(try await store.removeEnded(before: .distantFuture, limit: 1), is: 1)
-                try require(try await store.record(of: .fixture(2)), is: nil)
-                try require(try await store.removeEnded(before: .distantFuture, limit: 9), is: 1)
-                try require(try store.endStates(of: child.parents).count, is: 2)
-                _ = try await store.apply(.update({
-                    var child = child
-                    child.revision = 2
-                    child.state = .cancelled
-                    child.endedAt = child.createdAt
-                    return child
-                }()))
-                try require(try await store.removeEnded(before: .distantFuture, limit: 9), is: 3)
-            }
+        .inOneStore("a ticket stays as long as a live one depends on it") { store in
+            var child = TicketRecord.fixture(9)
+            child.ticket.parents = [.fixture(1), .fixture(3)]
+            _ = try await store.commit(
+                (1...4).map { .insert(.fixture($0), .fixture(), nil) } + [.insert(child, .fixture(), nil)])
+            for number in 1...4 { _ = try await store.apply(.update(end(number, at: Int64(number)))) }
+            try require(try await store.removeEnded(before: .distantFuture, limit: 1), is: 1)
+            try require(try await store.record(of: .fixture(2)), is: nil)
+            try require(try await store.removeEnded(before: .distantFuture, limit: 9), is: 1)
+            try require(try store.endStates(of: child.parents).count, is: 2)
+            var ended = child
+            (ended.revision, ended.state, ended.endedAt) = (2, .cancelled, child.createdAt)
+            _ = try await store.apply(.update(ended))
+            try require(try await store.removeEnded(before: .distantFuture, limit: 9), is: 3)
         },
         Check(name: "a sequence is never used again") { room in
             try await room.withStore { store in
@@ -109,18 +101,16 @@ extension PendingStoreContract {
                 try require(try clock(store, "c", 100, 5), is: TicketClock(offset: 100, unmeasured: 7503 - 8902))
             }
         },
-        Check(name: "history is measured time") { room in
-            try await room.withStore { store in
-                _ = try await store.commit((1...2).map { .insert(.fixture($0), .fixture(), nil) })
-                var early = end(1, at: 10)
-                early.unmeasured = -100
-                var late = end(2, at: 110)
-                late.unmeasured = 100
-                _ = try await store.commit([.update(early), .update(late)])
-                try require(try await store.record(of: .fixture(1)), is: early)
-                try require(try await store.removeEnded(before: Timestamp(nanoseconds: 11), limit: 9), is: 1)
-                try require(try await store.record(of: .fixture(1))?.endedAt, is: early.endedAt)
-            }
+        .inOneStore("history is measured time") { store in
+            _ = try await store.commit((1...2).map { .insert(.fixture($0), .fixture(), nil) })
+            var early = end(1, at: 10)
+            early.unmeasured = -100
+            var late = end(2, at: 110)
+            late.unmeasured = 100
+            _ = try await store.commit([.update(early), .update(late)])
+            try require(try await store.record(of: .fixture(1)), is: early)
+            try require(try await store.removeEnded(before: Timestamp(nanoseconds: 11), limit: 9), is: 1)
+            try require(try await store.record(of: .fixture(1))?.endedAt, is: early.endedAt)
         },
     ]
 }

@@ -37,51 +37,45 @@ extension PendingStoreContract {
     ]
 
     static let lists: [Check] = [
-        Check(name: "final tickets are found by every filter, in every order, page by page") { room in
-            try await room.withStore { store in
-                _ = try await store.commit(records.map { .insert($0, .fixture(), nil) })
-                for (index, change) in filters.enumerated() {
-                    var query = PendingQuery()
-                    query.filter.states = Set(EntryState.allCases)
-                    change(&query.filter)
-                    // All orders for the first filter, two for each of the others.
-                    let fields = index == 0 ? EntrySort.Field.allCases : [.parkedAt, .url]
-                    for field in fields {
-                        query.sort = EntrySort(by: field, isDescending: (index + field.rawValue.count).isMultiple(of: 2))
-                        try await requirePages(of: query, in: store)
-                    }
+        .inOneStore("final tickets are found by every filter, in every order, page by page") { store in
+            _ = try await store.commit(records.map { .insert($0, .fixture(), nil) })
+            for (index, change) in filters.enumerated() {
+                var query = PendingQuery()
+                query.filter.states = Set(EntryState.allCases)
+                change(&query.filter)
+                // All orders for the first filter, two for each of the others.
+                let fields = index == 0 ? EntrySort.Field.allCases : [.parkedAt, .url]
+                for field in fields {
+                    query.sort = EntrySort(by: field, isDescending: (index + field.rawValue.count).isMultiple(of: 2))
+                    try await requirePages(of: query, in: store)
                 }
             }
         },
-        Check(name: "what a ticket ends with and what is learned after its end can be searched") { room in
-            try await room.withStore { store in
-                var query = PendingQuery()
-                query.filter.states = [.failed]
-                query.filter.text = "FRÜH"
-                var record = TicketRecord.fixture(1)
-                _ = try await store.apply(.insert(record, .fixture(), nil))
-                try require(try await store.ended(query, naming: .plain).count, is: 0)
-                record.revision = 2
-                record.state = .failed
-                record.endedAt = record.createdAt
-                _ = try await store.apply(.update(record))
-                try require(try await store.ended(query, naming: .plain).count, is: 0)
-                record.revision = 3
-                record.lastFailure = .fixture
-                record.lastFailureAt = record.createdAt
-                _ = try await store.apply(.lateEvidence(record))
-                try require(try await store.ended(query, naming: .plain).map(\.id), is: [record.id])
-                _ = try await store.removeEnded(before: .distantFuture, limit: 9)
-                try require(try await store.ended(query, naming: .plain).count, is: 0)
-            }
+        .inOneStore("what a ticket ends with and what is learned after its end can be searched") { store in
+            var query = PendingQuery()
+            query.filter.states = [.failed]
+            query.filter.text = "FRÜH"
+            var record = TicketRecord.fixture(1)
+            _ = try await store.apply(.insert(record, .fixture(), nil))
+            try require(try await store.ended(query, naming: .plain).count, is: 0)
+            record.revision = 2
+            record.state = .failed
+            record.endedAt = record.createdAt
+            _ = try await store.apply(.update(record))
+            try require(try await store.ended(query, naming: .plain).count, is: 0)
+            record.revision = 3
+            record.lastFailure = .fixture
+            record.lastFailureAt = record.createdAt
+            _ = try await store.apply(.lateEvidence(record))
+            try require(try await store.ended(query, naming: .plain).map(\.id), is: [record.id])
+            _ = try await store.removeEnded(before: .distantFuture, limit: 9)
+            try require(try await store.ended(query, naming: .plain).count, is: 0)
         },
-        Check(name: "records come in the order in which they are asked for, without those that are not there") { room in
-            try await room.withStore { store in
-                _ = try await store.commit((1...3).map { .insert(.fixture($0), .fixture(), nil) })
-                let ids = [3, 9, 1].map { EntryID.fixture($0) }
-                try require(try await store.records(of: ids), is: [.fixture(3), .fixture(1)])
-                try require(try await store.records(of: []), is: [])
-            }
+        .inOneStore("records come in the order in which they are asked for, without those that are not there") { store in
+            _ = try await store.commit((1...3).map { .insert(.fixture($0), .fixture(), nil) })
+            let ids = [3, 9, 1].map { EntryID.fixture($0) }
+            try require(try await store.records(of: ids), is: [.fixture(3), .fixture(1)])
+            try require(try await store.records(of: []), is: [])
         },
     ]
 

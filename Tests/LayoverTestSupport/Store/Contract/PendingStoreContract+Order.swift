@@ -33,41 +33,37 @@ extension PendingStoreContract {
                 try require(try store.live().count, is: 300)
             }
         },
-        Check(name: "a call is committed whole or not at all, and spoils no other one") { room in
-            try await room.withStore { store in
-                var wrong = TicketRecord.fixture(5)
-                wrong.endedAt = wrong.createdAt
-                let results = Mutex<[Bool]>([])
-                let note: @Sendable (Result<[StoreResult], StoreFailure>) -> Void = { result in
-                    results.withLock { $0.append((try? result.get()) != nil) }
-                }
-                store.commit([.insert(.fixture(1), .fixture(), nil)], done: note)
-                store.commit([.insert(.fixture(2), .fixture(), nil), .insert(wrong, .fixture(), nil)], done: note)
-                store.commit([.insert(.fixture(3), .fixture(), nil)], done: note)
-                var taken = TicketRecord.fixture(6)
-                taken.sequence = 1
-                store.commit([.insert(taken, .fixture(), nil), .insert(.fixture(7), .fixture(), nil)], done: note)
-                try require(try await store.commit([]), is: [])
-                try require(results.withLock { $0 }, is: [true, false, true, false])
-                try require(try store.live().map(\.sequence), is: [1, 3])
+        .inOneStore("a call is committed whole or not at all, and spoils no other one") { store in
+            var wrong = TicketRecord.fixture(5)
+            wrong.endedAt = wrong.createdAt
+            let results = Mutex<[Bool]>([])
+            let note: @Sendable (Result<[StoreResult], StoreFailure>) -> Void = { result in
+                results.withLock { $0.append((try? result.get()) != nil) }
             }
+            store.commit([.insert(.fixture(1), .fixture(), nil)], done: note)
+            store.commit([.insert(.fixture(2), .fixture(), nil), .insert(wrong, .fixture(), nil)], done: note)
+            store.commit([.insert(.fixture(3), .fixture(), nil)], done: note)
+            var taken = TicketRecord.fixture(6)
+            taken.sequence = 1
+            store.commit([.insert(taken, .fixture(), nil), .insert(.fixture(7), .fixture(), nil)], done: note)
+            try require(try await store.commit([]), is: [])
+            try require(results.withLock { $0 }, is: [true, false, true, false])
+            try require(try store.live().map(\.sequence), is: [1, 3])
         },
-        Check(name: "what contradicts itself is refused") { room in
-            try await room.withStore { store in
-                _ = try await store.apply(.insert(.fixture(1), .fixture(), nil))
-                let wrongs: [(inout TicketRecord) -> Void] = [
-                    { $0.why = .exhausted }, { $0.state = .undecided }, { $0.state = .failed },
-                    { $0.endedAt = $0.createdAt }, { $0.ticket.status = 200 }, { $0.priority = 8 },
-                    { $0.counts = AttemptCounts(all: 1, automatic: 2) },
-                ]
-                for (index, spoil) in wrongs.enumerated() {
-                    var record = TicketRecord.fixture(1, revision: 2)
-                    spoil(&record)
-                    let result = try? await store.apply(.update(record))
-                    try require(result == nil, "the record number \(index) was taken")
-                }
-                try require(try store.live(), is: [.fixture(1)])
+        .inOneStore("what contradicts itself is refused") { store in
+            _ = try await store.apply(.insert(.fixture(1), .fixture(), nil))
+            let wrongs: [(inout TicketRecord) -> Void] = [
+                { $0.why = .exhausted }, { $0.state = .undecided }, { $0.state = .failed },
+                { $0.endedAt = $0.createdAt }, { $0.ticket.status = 200 }, { $0.priority = 8 },
+                { $0.counts = AttemptCounts(all: 1, automatic: 2) },
+            ]
+            for (index, spoil) in wrongs.enumerated() {
+                var record = TicketRecord.fixture(1, revision: 2)
+                spoil(&record)
+                let result = try? await store.apply(.update(record))
+                try require(result == nil, "the record number \(index) was taken")
             }
+            try require(try store.live(), is: [.fixture(1)])
         },
         Check(name: "a closed store refuses, and what was handed in before is there") { room in
             let store = try await room.open(room.folder)

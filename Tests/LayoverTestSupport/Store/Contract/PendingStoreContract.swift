@@ -15,6 +15,11 @@ package enum PendingStoreContract {
 
         package var description: String { name }
 
+        /// A check that opens its store once.
+        static func inOneStore(_ name: String, _ body: @escaping @Sendable (any PendingStore) async throws -> Void) -> Check {
+            Check(name: name) { room in try await room.withStore(body) }
+        }
+
         /// Throws a `ContractBreach` if it does not hold.
         ///
         /// - Parameter folder: Empty, and nobody else's.
@@ -23,6 +28,8 @@ package enum PendingStoreContract {
             try await body(ContractRoom(folder: folder, open: open))
         }
     }
+
+    static let mark = IdempotencyMark(key: Array(repeating: 1, count: 32), payload: Array(repeating: 2, count: 32))
 
     package static let checks: [Check] = acceptance + changes + bodies + history + lists + order
 }
