@@ -47,16 +47,12 @@ struct CacheCommandTests {
     @Test func badHostExitsWithOneAndNoCacheWithThree() async throws {
         try await Self.with(MemoryCache([MemoryCache.facts(1)])) { admin in
             for arguments in [["list", "--host", "a:80"], ["purge", "--host", "a:80"], ["purge", "--url", "/cart"]] {
-                await #expect { try await run(["cache"] + arguments + ["--admin-url", admin.url]) } throws: {
-                    Layover.report($0) == 1
-                }
+                await exits(["cache"] + arguments + ["--admin-url", admin.url], with: 1)
             }
         }
         try await LiveAdmin.with { admin in
             for arguments in [["list"], ["list", "--json"], ["purge", "--all"]] {
-                await #expect { try await run(["cache"] + arguments + ["--admin-url", admin.url]) } throws: {
-                    Layover.report($0) == 3
-                }
+                await exits(["cache"] + arguments + ["--admin-url", admin.url], with: 3)
             }
         }
     }
@@ -87,17 +83,12 @@ struct CacheCommandTests {
 
     @Test func statusShowsUsageAndTheLastCacheFailure() async throws {
         try await Self.with(MemoryCache([MemoryCache.facts(1)], isBroken: true)) { admin in
-            let lines = try await Self.status(admin)
+            let lines = try await admin.status()
             #expect(lines.contains("cache      1/1000 responses, 100/1048576 bytes, the disk is gone"))
         }
         try await LiveAdmin.with { admin in
-            let lines = try await Self.status(admin)
+            let lines = try await admin.status()
             #expect(!lines.contains { $0.hasPrefix("cache") })
         }
-    }
-
-    private static func status(_ admin: LiveAdmin) async throws -> [String] {
-        let document = try await admin.client().send(AdminCall("/v1/status")).decoded(StatusDocument.self)
-        return Status.lines(document, .plain)
     }
 }

@@ -34,9 +34,7 @@ struct CommandTests {
                 ["force", unknown, "--acknowledge", "duplicate-risk"], ["incidents", "retry", unknown],
                 ["incidents", "cancel", "ff"], ["reload"], ["drain"],
             ] {
-                await #expect { try await run(arguments + ["--admin-url", admin.url]) } throws: {
-                    Layover.report($0) == 3
-                }
+                await exits(arguments + ["--admin-url", admin.url], with: 3)
             }
         }
     }
@@ -78,9 +76,7 @@ struct CommandTests {
     ])
     func closedPortExitsWithTwo(arguments: [String]) async throws {
         // Port 1 (tcpmux) needs root to listen and has no server on any system of today.
-        await #expect { try await run(arguments + ["--admin-url", "http://127.0.0.1:1"]) } throws: {
-            Layover.report($0) == 2
-        }
+        await exits(arguments + ["--admin-url", "http://127.0.0.1:1"], with: 2)
     }
 
     @Test func proxyURLComesFromTheOptionTheEnvironmentOrTheProxyAndIsNeverGuessed() async throws {
@@ -114,7 +110,7 @@ struct CommandTests {
     @Test func tableShowsWhatAnEntryWaitsFor() async throws {
         try await LiveAdmin.with { admin in
             admin.park(0xa)
-            let list = try await admin.client().send(AdminCall("/v1/pending")).decoded(PendingDocument.self)
+            let list: PendingDocument = try await admin.get("/v1/pending")
             let lines = EntryTable(entries: list.data, now: Date()).lines(.plain)
             #expect(lines[0].hasPrefix("ID            STATE    WAITING FOR"))
             #expect(lines[1].hasPrefix("a00000000000  waiting  time"))
@@ -129,7 +125,7 @@ struct CommandTests {
         try await LiveAdmin.with { admin in
             let (id, _) = (admin.park(0xa), admin.park(0xb))
             _ = await admin.engine.patch(id, EntryPatch(priority: 1, lane: "deliveries"))
-            let list = try await admin.client().send(AdminCall("/v1/pending")).decoded(PendingDocument.self)
+            let list: PendingDocument = try await admin.get("/v1/pending")
             let lines = EntryTable(entries: list.data, now: Date()).lines(.plain)
             #expect(lines[0].contains("AGE  LANE        METHOD"))
             #expect(lines[1].contains("  deliveries  GET     http://shop.example/cart"))

@@ -22,11 +22,7 @@ struct DecisionCommandTests {
     @Test func forceNeedsTheAcknowledgement() async throws {
         try await LiveAdmin.with { admin in
             let id = admin.parkUndecided(0xa)
-            await #expect {
-                try await run(["force", "a", "--acknowledge", "yes", "--admin-url", admin.url])
-            } throws: {
-                Layover.report($0) == 1
-            }
+            await exits(["force", "a", "--acknowledge", "yes", "--admin-url", admin.url], with: 1)
             #expect(await admin.engine.entry(id)?.state == .undecided)
             try await run(["force", "a", "--acknowledge", "duplicate-risk", "--admin-url", admin.url])
             #expect(await admin.engine.entry(id)?.state == .attempting)
@@ -38,18 +34,14 @@ struct DecisionCommandTests {
             let ids = [admin.parkUndecided(0xa), admin.park(0xb)]
             try await run(["settle", "a", "b", "--status", "201", "--note", "in the books", "--admin-url", admin.url])
             for id in ids {
-                let entry = try await admin.client().send(AdminCall("/v1/pending/\(id)")).decoded(EntryDocument.self)
+                let entry = try await admin.entry(id)
                 #expect(entry.state == "delivered" && entry.settledBy?.note == "in the books")
                 let lines = Show.lines(entry, now: Date())
                 #expect(lines.contains { $0.hasPrefix("settled by ") && $0.hasSuffix(", status 201") })
             }
             // A refused command does not stop the others.
             let other = admin.park(0xc)
-            await #expect {
-                try await run(["settle", "a", "c", "--admin-url", admin.url])
-            } throws: {
-                Layover.report($0) == 3
-            }
+            await exits(["settle", "a", "c", "--admin-url", admin.url], with: 3)
             #expect(await admin.engine.entry(other)?.state == .delivered)
         }
     }
@@ -58,8 +50,7 @@ struct DecisionCommandTests {
         try await LiveAdmin.with { admin in
             let ids = [admin.park(0xa), admin.park(0xb)]
             let incident = try #require(await admin.engine.incidents().first)
-            let document = try await admin.client().send(AdminCall("/v1/incidents")).decoded(
-                ListDocument<IncidentDocument>.self)
+            let document: ListDocument<IncidentDocument> = try await admin.get("/v1/incidents")
             let lines = IncidentTable(incidents: document.data, now: Date()).lines(.plain)
             #expect(lines[0].hasPrefix("ID            KIND    ORIGIN               WAITING"))
             #expect(lines[1].hasPrefix("\(incident.id.description.prefix(12))  outage  http://shop.example        2"))
@@ -83,13 +74,9 @@ struct DecisionCommandTests {
     @Test func abortNeedsAnAttempt() async throws {
         try await LiveAdmin.with { admin in
             let id = admin.park(0xa)
-            await #expect {
-                try await run(["abort", "a", "--admin-url", admin.url])
-            } throws: {
-                Layover.report($0) == 3
-            }
+            await exits(["abort", "a", "--admin-url", admin.url], with: 3)
             try await run(["retry", "a", "--admin-url", admin.url])
-            let entry = try await admin.client().send(AdminCall("/v1/pending/\(id)")).decoded(EntryDocument.self)
+            let entry = try await admin.entry(id)
             #expect(Show.lines(entry, now: Date()).contains { $0.hasPrefix("attempt ") && $0.hasSuffix(", resolving") })
         }
     }
@@ -98,14 +85,11 @@ struct DecisionCommandTests {
         try await LiveAdmin.with { admin in
             let id = admin.park(0xa)
             try await run(["hold", "a", "--reason", "lunch", "--admin-url", admin.url])
-            let client = try admin.client()
-            let entry = try await client.send(AdminCall("/v1/pending/\(id)")).decoded(EntryDocument.self)
-            let lines = Show.lines(entry, now: Date())
+            let lines = Show.lines(try await admin.entry(id), now: Date())
             let line = try #require(lines.firstIndex { $0.hasPrefix("last command") })
             #expect(lines[line].contains("hold by loopback from 127.0.0.1:"))
             #expect(lines[line + 1].trimmingCharacters(in: .whitespaces) == "lunch")
-            let explained = try await client.send(AdminCall("/v1/pending/\(id)/explain")).decoded(ExplainDocument.self)
-            let timeline = Timeline(document: explained).lines
+            let timeline = Timeline(document: try await admin.get("/v1/pending/\(id)/explain")).lines
             #expect(timeline.contains { $0.hasPrefix("last command: hold by loopback from 127.0.0.1:") && $0.hasSuffix(": lunch") })
         }
     }
@@ -113,8 +97,7 @@ struct DecisionCommandTests {
     @Test func explainIsATimeline() async throws {
         try await LiveAdmin.with { admin in
             let id = admin.parkUndecided(0xa)
-            let response = try await admin.client().send(AdminCall("/v1/pending/\(id)/explain"))
-            let lines = Timeline(document: try response.decoded(ExplainDocument.self)).lines
+            let lines = Timeline(document: try await admin.get("/v1/pending/\(id)/explain")).lines
             #expect(lines.count == 6)
             #expect(lines[0] == id.description)
             #expect(lines[1].hasPrefix("1     20"))
@@ -162,18 +145,13 @@ struct DecisionCommandTests {
     @Test func listAndShowNameTheReasonForUndecided() async throws {
         try await LiveAdmin.with { admin in
             let id = admin.parkUndecided(0xa)
-            let list = try await admin.client().send(
-                AdminCall("/v1/pending", query: [("state", "undecided")]))
-            let table = EntryTable(entries: try list.decoded(PendingDocument.self).data, now: Date()).lines(
-                .plain)
+            let list: PendingDocument = try await admin.get("/v1/pending?state=undecided")
+            let table = EntryTable(entries: list.data, now: Date()).lines(.plain)
             #expect(table[1].hasPrefix("a00000000000  undecided  maybeApplied"))
-            let entry = try await admin.client().send(AdminCall("/v1/pending/\(id)")).decoded(
-                EntryDocument.self)
+            let entry = try await admin.entry(id)
             #expect(Show.lines(entry, now: Date()).contains("state         undecided: maybeApplied"))
             #expect(Show.lines(entry, now: Date()).contains("commands      force cancel settle"))
-            let waiting = admin.park(0xb)
-            let other = try await admin.client().send(AdminCall("/v1/pending/\(waiting)")).decoded(
-                EntryDocument.self)
+            let other = try await admin.entry(admin.park(0xb))
             let incident = try #require(other.incident)
             #expect(Show.lines(other, now: Date()).contains("incident      \(incident)"))
         }
@@ -181,25 +159,20 @@ struct DecisionCommandTests {
 
     @Test func statusShowsIncidentsAndTheLastReload() async throws {
         try await LiveAdmin.with { admin in
-            let calm = try await Self.status(admin)
+            let calm = try await admin.status()
             #expect(calm.contains("incidents  none"))
             admin.park(0xa)
             await admin.engine.reloaded(
                 ReloadReport(
                     at: admin.engine.clock.now(), errors: ["routes.x: unknown key", "log.level: no level"]))
-            let lines = try await Self.status(admin)
+            let lines = try await admin.status()
             #expect(lines.contains("incidents      1 open"))
             #expect(lines.contains("configuration  routes.x: unknown key"))
             #expect(lines.contains("configuration  log.level: no level"))
             await admin.engine.reloaded(
                 ReloadReport(at: admin.engine.clock.now(), restartKeys: ["proxy.listen"]))
-            #expect(try await Self.status(admin).contains("restart needed  proxy.listen"))
+            #expect(try await admin.status().contains("restart needed  proxy.listen"))
         }
-    }
-
-    private static func status(_ admin: LiveAdmin) async throws -> [String] {
-        let document = try await admin.client().send(AdminCall("/v1/status")).decoded(StatusDocument.self)
-        return Status.lines(document, .plain)
     }
 
     // MARK: Configuration
@@ -210,9 +183,7 @@ struct DecisionCommandTests {
                 ReloadReport(at: Timestamp(nanoseconds: 0), errors: ["routes.x: unknown key"])
             }
         }) { admin in
-            await #expect { try await run(["reload", "--admin-url", admin.url]) } throws: {
-                Layover.report($0) == 1
-            }
+            await exits(["reload", "--admin-url", admin.url], with: 1)
         }
     }
 
@@ -254,18 +225,12 @@ struct DecisionCommandTests {
         #expect(ShowConfig.lines(values, sources: true) == ["log.level = \"info\" (config.json)"])
         try await run(["config", "show", "--sources"])
         try await run(["config", "show", "--json"])
-        await #expect { try await run(["config", "show", "--config", "/nonexistent.json"]) } throws: {
-            Layover.report($0) == 1
-        }
+        await exits(["config", "show", "--config", "/nonexistent.json"], with: 1)
         try await LiveAdmin.with(sources: { $0.configuration = { values } }) { admin in
             try await run(["config", "show", "--running", "--json", "--admin-url", admin.url])
         }
         try await LiveAdmin.with { admin in
-            await #expect {
-                try await run(["config", "show", "--running", "--admin-url", admin.url])
-            } throws: {
-                Layover.report($0) == 3
-            }
+            await exits(["config", "show", "--running", "--admin-url", admin.url], with: 3)
         }
     }
 }

@@ -8,8 +8,7 @@ struct FleetCommandTests {
     @Test func singleInstanceShowsItself() async throws {
         try await LiveAdmin.with { admin in
             for arguments in [[], ["--json"]] { try await run(["fleet"] + arguments + ["--admin-url", admin.url]) }
-            let response = try await admin.client().send(AdminCall("/v1/fleet"))
-            let instances = try response.decoded(ListDocument<FleetDocument>.self).data
+            let instances = try await (admin.get("/v1/fleet") as ListDocument<FleetDocument>).data
             #expect(instances.map(\.state) == ["active"])
             let lines = FleetTable(instances: instances).lines(.standardOutput())
             #expect(lines.count == 2 && lines[0].hasPrefix("ID") && lines[1].contains(LayoverVersion.current), "\(lines)")

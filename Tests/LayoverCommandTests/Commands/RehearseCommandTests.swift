@@ -24,10 +24,10 @@ struct RehearseCommandTests {
             try await run(["rehearse", "--stop", "--all"] + address)
             #expect(await admin.engine.currentRehearsals().isEmpty)
             for arguments in [["--stop", "2"], ["--stop", "--all"]] {
-                await #expect { try await run(["rehearse"] + arguments + address) } throws: { Layover.report($0) == 3 }
+                await exits(["rehearse"] + arguments + address, with: 3)
             }
             for arguments in [["a.example", "explode"], ["http://a.example/", "refuse"], ["a.example", "hang", "--for", "2d"]] {
-                await #expect { try await run(["rehearse"] + arguments + address) } throws: { Layover.report($0) == 1 }
+                await exits(["rehearse"] + arguments + address, with: 1)
             }
         }
     }

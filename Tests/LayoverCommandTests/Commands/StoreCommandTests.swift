@@ -14,7 +14,7 @@ struct StoreCommandTests {
         let folder = try TemporaryFolder()
         let config = try folder.write("{\"store\":{\"path\":\"kept/layover.sqlite\"}}", to: "config.json")
         let rotate = ["store", "rotate-key", "--config", config]
-        await #expect { try await run(rotate) } throws: { Layover.report($0) == 1 }
+        await exits(rotate, with: 1)
         #expect(!FileManager.default.fileExists(atPath: folder.file("kept/layover.sqlite").path), "it makes no store")
 
         let settings = try ConfigurationOptions.parse(["--config", config]).load().settings
@@ -22,7 +22,7 @@ struct StoreCommandTests {
         let spool = BodySpool(folder: folder.file("kept/spool").path, byteCountMax: 1 << 20, threads: threads)
         let store = try StoreOpening(settings: settings, spool: spool, logger: Logger(label: "test")).open()
         let before = folder.text(of: "kept/store.key")
-        await #expect { try await run(rotate) } throws: { Layover.report($0) == 3 }
+        await exits(rotate, with: 3)
         #expect(folder.text(of: "kept/store.key") == before)
 
         await store.close()
@@ -50,9 +50,7 @@ struct StoreCommandTests {
     @Test func badConfigurationExitsWithOne() async throws {
         let folder = try TemporaryFolder()
         let config = try folder.write("{\"stroe\":{}}", to: "config.json")
-        await #expect { try await run(["store", "rotate-key", "--config", config]) } throws: {
-            Layover.report($0) == 1
-        }
+        await exits(["store", "rotate-key", "--config", config], with: 1)
     }
 
     @Test func tokenFileIsNewInEachRunAndPrivate() throws {

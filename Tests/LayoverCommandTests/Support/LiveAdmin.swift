@@ -62,6 +62,16 @@ struct LiveAdmin {
         AdminClient(address: try AdminAddress(url), token: token)
     }
 
+    /// A document of the API.
+    func get<Document: Decodable>(_ path: String) async throws -> Document {
+        try await client().send(AdminCall(path)).decoded(Document.self)
+    }
+
+    /// The lines of `layover status`.
+    func status() async throws -> [String] { Status.lines(try await get("/v1/status"), .plain) }
+
+    func entry(_ id: EntryID) async throws -> EntryDocument { try await get("/v1/pending/\(id)") }
+
     /// Parks a request.
     ///
     /// - Parameter whenEnded: Called at its end, on the loop of the engine.
