@@ -129,6 +129,10 @@ import Testing
             "config.json: policies.a.retryAfterMax: expected a string such as \"10s\"."
         ),
         (
+            #"{"policies": {"a": {"undecidedInLane": "wait"}}}"#,
+            "config.json: policies.a.undecidedInLane: \"wait\" is not one of block, skip."
+        ),
+        (
             #"{"policies": {"a": {"onMaybeApplied": "force"}}}"#,
             "config.json: policies.a.onMaybeApplied: \"force\" is not one of fail, ask."
         ),
@@ -181,6 +185,13 @@ import Testing
             #"{"reachability": {"probe": {"url": "ftp://x"}}}"#,
             "config.json: reachability.probe.url: expected a URL that begins with http:// or https://."
         ),
+        // Secrets, which are not repeated.
+        (#"{"admin": {"token": 1234567}}"#, "config.json: admin.token: expected a string."),
+        (
+            #"{"admin": {"token": ""}}"#,
+            "config.json: admin.token: the token must consist of visible ASCII characters without spaces."
+        ),
+        (#"{"routes": {"r": {"upstream": 1234567}}}"#, "config.json: routes.r.upstream: expected a string."),
         // Impossible combinations.
         (
             #"{"admin": {"viewToken": "l00k"}}"#,
@@ -229,7 +240,15 @@ import Testing
             #"{"policies": {"a": {"delay": {"initial": "2s", "max": "1s"}}}}"#,
             "config.json: policies.a.delay.initial: is longer than delay.max."
         ),
+        (
+            #"{"policies": {"ask": {"delay": {"max": "1m"}}}}"#,
+            "config.json: policies.ask.delay.max: does not apply to the type \"constant\"."
+        ),
         // Routes.
+        (
+            #"{"routes": {"r": {"intercept": true}}}"#,
+            "config.json: routes.r.intercept: needs a host: every host must be named before it is intercepted."
+        ),
         (
             #"{"routes": {"r": {"policy": "slow"}}}"#,
             "config.json: routes.r.policy: no policy is named \"slow\"."
@@ -339,21 +358,6 @@ import Testing
         #expect(lines.count == 6)
         #expect(!lines.joined().contains("secret\"") && !lines.joined().contains("se cret"))
         #expect(!lines.joined().contains("secret@") && !lines.joined().contains("secret:"))
-    }
-
-    @Test(arguments: [
-        (#"{"admin": {"token": 1234567}}"#, "admin.token: expected a string."),
-        (
-            #"{"admin": {"token": ""}}"#,
-            "admin.token: the token must consist of visible ASCII characters without spaces."
-        ),
-        (
-            #"{"routes": {"r": {"upstream": 1234567}}}"#,
-            "routes.r.upstream: expected a string."
-        ),
-    ])
-    func aSecretOfTheWrongTypeIsNotRepeatedEither(text: String, line: String) {
-        #expect(complaints(text) == ["config.json: \(line)"])
     }
 
     /// Nobody should lose the token of the file because a variable was left empty.

@@ -12,12 +12,8 @@ import Testing
     }
 
     @Test(arguments: Policy.builtIns)
-    func eachExistsWithoutAFile(policy: Policy) throws {
+    func eachExistsWithoutAFileAndARouteMayNameIt(policy: Policy) throws {
         #expect(try load("{}").settings.routes.policies[policy.name] == policy)
-    }
-
-    @Test(arguments: Policy.builtIns)
-    func aRouteMayNameEach(policy: Policy) throws {
         let loaded = try load(#"{"routes": {"r": {"policy": "\#(policy.name)"}}}"#)
         #expect(loaded.settings.routes.route(named: "r")?.policy == policy)
     }
@@ -68,12 +64,5 @@ import Testing
         let ask = loaded.settings.routes.policies["ask"]
         #expect(ask?.delay == Policy.standard.delay)
         #expect(ask?.onExhausted == .ask)
-    }
-
-    @Test func aKeyThatDoesNotGoWithTheDelayOfABuiltInPolicyIsRefused() {
-        #expect(
-            complaints(#"{"policies": {"ask": {"delay": {"max": "1m"}}}}"#) == [
-                "config.json: policies.ask.delay.max: does not apply to the type \"constant\"."
-            ])
     }
 }

@@ -77,9 +77,4 @@ import Testing
                 "\(key.path)")
         }
     }
-
-    private var repository: URL {
-        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-    }
 }

@@ -5,9 +5,6 @@ import Testing
 
 /// Every configuration that the documentation shows can be loaded.
 @Suite struct DocumentedConfigurationTests {
-    private static let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-
     private static var pages: [URL] {
         let docs = repository.appending(path: "docs")
         let folders = [docs, docs.appending(path: "guides")]

@@ -10,11 +10,4 @@ import Testing
         #expect(!routes.intercepts("example.com"))
         #expect(!routes.intercepts("b.test"))
     }
-
-    @Test func interceptionWithoutAHostIsRefused() {
-        #expect(
-            complaints(#"{"routes": {"r": {"intercept": true}}}"#) == [
-                "config.json: routes.r.intercept: needs a host: every host must be named before it is intercepted."
-            ])
-    }
 }

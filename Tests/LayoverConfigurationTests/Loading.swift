@@ -1,6 +1,9 @@
-import Testing
+import Foundation
 
 @testable import LayoverConfiguration
+
+/// The checkout, with its documentation.
+let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
 /// Loads a text as the file `config.json` of the current folder.
 func load(

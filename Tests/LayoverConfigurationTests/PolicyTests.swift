@@ -71,15 +71,13 @@ import Testing
         #expect(made["default"]?.priority == 5)
     }
 
-    @Test func nullRemovesAnInheritedLimit() throws {
+    @Test func nullRemovesAnInheritedLimitBudgetAndRule() throws {
         let made = try policies(
-            #"{"a": {"automaticAttemptsMax": null}, "default": {"automaticAttemptsMax": 9}}"#)
+            """
+            {"default": {"automaticAttemptsMax": 9, "onMaybeApplied": "ask"},
+             "a": {"automaticAttemptsMax": null, "budget": null, "onMaybeApplied": null}}
+            """)
         #expect(made["a"]?.automaticAttemptsMax == nil)
-    }
-
-    @Test func nullRemovesTheBudgetAndTheRule() throws {
-        let made = try policies(
-            #"{"default": {"onMaybeApplied": "ask"}, "a": {"budget": null, "onMaybeApplied": null}}"#)
         #expect(made["a"]?.budget == nil)
         #expect(made["a"]?.onMaybeApplied == nil)
         #expect(made["default"]?.budget == Policy.Budget())
