@@ -182,13 +182,15 @@ struct ExchangeTests {
 
     // MARK: What ends a request, but not a ticket
 
-    private mutating func verdict(on failure: Failure, of method: String, isTicket: Bool, _ change: (inout Policy) -> Void = { _ in })
-        -> Verdict
-    {
+    private mutating func verdict(
+        on failure: Failure, of method: String, isTicket: Bool, _ change: (inout Policy) -> Void = { _ in },
+        while state: (inout AttemptRules) -> Void = { _ in }
+    ) -> Verdict {
         var exchange = AttemptRules(policy: .fixture { change(&$0) })
         var request = RequestSummary(method: method, body: .captured)
         request.isTicket = isTicket
         _ = exchange.attemptStarted(trigger: .dueTime)
+        state(&exchange)
         defer { lastCounts = exchange.counts }
         return exchange.verdict(on: failure, sending: request, using: &generator)
     }
@@ -251,18 +253,12 @@ struct ExchangeTests {
     }
 
     @Test mutating func heldRequestEndsWithTheProxy() {
-        var exchange = AttemptRules(policy: .fixture())
-        exchange.isStopping = true
-        _ = exchange.attemptStarted(trigger: .arrival)
-        let post = RequestSummary(method: "POST", body: .captured)
-        #expect(exchange.verdict(on: aborted, sending: post, using: &generator) == .fail(.notInRetryOn))
+        let verdict = verdict(on: aborted, of: "POST", isTicket: false, while: { $0.isStopping = true })
+        #expect(verdict == .fail(.notInRetryOn))
     }
 
     @Test mutating func abandonedAttemptThatWasSentIsJudgedByItsEvidence() {
-        var exchange = AttemptRules(policy: .fixture())
-        _ = exchange.attemptStarted(trigger: .canary)
-        exchange.abandonment = .networkChange
-        let post = RequestSummary(method: "POST", body: .captured)
-        #expect(exchange.verdict(on: .reset, sending: post, using: &generator) == .fail(.maybeApplied))
+        let verdict = verdict(on: .reset, of: "POST", isTicket: false, while: { $0.abandonment = .networkChange })
+        #expect(verdict == .fail(.maybeApplied))
     }
 }

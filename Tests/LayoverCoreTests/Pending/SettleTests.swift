@@ -27,16 +27,6 @@ struct SettleTests {
         #expect(settle(id).0 == .conflict)
     }
 
-    @Test mutating func undecidedAndHeldEntriesAreSettled() {
-        let undecided = bench.parked(.reset, asks: .maybeApplied)
-        let held = bench.parked(.reset)
-        _ = bench.command(.hold, held)
-        for id in [undecided, held] {
-            #expect(settle(id).0 == .done)
-            #expect(bench.state(id) == .delivered)
-        }
-    }
-
     @Test mutating func childGoesWhenItsParentIsSettled() {
         let parent = bench.accepted()
         _ = bench.fail(parent, .reset, asks: .maybeApplied, rule: .onMaybeApplied)

@@ -7,10 +7,12 @@ struct StatusBudgetTests {
     private var bench = PendingBench()
     private let unavailable = Failure.answered(503)
 
-    private func policy(ratio: Double = 0, minimum: Int = 2, name: String = "test") -> Policy {
+    private func policy(
+        ratio: Double = 0, minimum: Int = 2, name: String = "test", whenSpent: Policy.SpentRule = .deliver
+    ) -> Policy {
         .fixture {
             $0.name = name
-            $0.budget = .init(ratio: ratio, minimum: minimum, whenSpent: .deliver)
+            $0.budget = .init(ratio: ratio, minimum: minimum, whenSpent: whenSpent)
         }
     }
 
@@ -227,10 +229,7 @@ struct StatusBudgetTests {
     // MARK: Reloads
 
     private func waiting(ratio: Double = 0, minimum: Int, name: String = "test") -> Policy {
-        .fixture {
-            $0.name = name
-            $0.budget = .init(ratio: ratio, minimum: minimum)
-        }
+        policy(ratio: ratio, minimum: minimum, name: name, whenSpent: .wait)
     }
 
     /// Regression: the budget kept the bounds of before the reload, so the entry waited for ever.

@@ -16,11 +16,6 @@ struct WakeTests {
         #expect(bench.deliver(ids[0]).contains(.start(ids[2], .reachability)))
     }
 
-    @Test mutating func wakeStartsEntriesThatWaitForTheirDueTime() {
-        let id = bench.parked(.reset, delay: .seconds(30))
-        #expect(bench.reachable() == [.start(id, .reachability)])
-    }
-
     @Test mutating func entryNotToBeWokenWaitsForItsDueTime() {
         let patient = Policy.fixture { $0.wakeOnReachable = false }
         let ids = [Failure.refused, .reset].map { bench.parked($0, delay: .seconds(30), policy: patient) }

@@ -109,17 +109,11 @@ struct ReachabilityProbeTests {
         #expect(bench.learn(.probed(.expected)).contains(.wake))
     }
 
-    @Test mutating func failedProbeReleasesAWakeDelayedByAPortal() {
+    @Test mutating func failedProbeReleasesAWakeDelayedByAPortalOnce() {
         begin(.portal(status: 302))
         _ = bench.settle(ReachabilityBench.office)
         #expect(bench.learn(.probed(Self.silence)) == [.changed, .wake])
         #expect(bench.state == .limited)
-    }
-
-    @Test mutating func delayedWakeIsGivenOnce() {
-        begin(.portal(status: 302))
-        _ = bench.settle(ReachabilityBench.office)
-        #expect(bench.learn(.probed(Self.silence)).contains(.wake))
         _ = bench.wait(.seconds(10))
         #expect(bench.learn(.probed(Self.silence)) == [])
     }
