@@ -128,6 +128,51 @@ import Testing
             "routes.r.allowAddresses", #"["169.254.0.0/33"]"#,
             "[0]: \"169.254.0.0/33\" is not an address (write 169.254.169.254 or fd00::/8)."
         ),
+        // Preflights.
+        ("policies.a.preflight", "7", ": expected an object, not 7."),
+        ("policies.a.preflight.askIn", "[]", ": unknown key (did you mean askOn?)."),
+        ("policies.a.preflight.method", #""G T""#, ": \"G T\" is not a method."),
+        ("policies.a.preflight.method", #""POST""#, ": \"POST\" is not one of HEAD, GET, OPTIONS."),
+        ("policies.a.preflight.method", #""head""#, ": \"head\" is not one of HEAD, GET, OPTIONS."),
+        ("policies.a.preflight.method", #""TRACE""#, ": \"TRACE\" is not one of HEAD, GET, OPTIONS."),
+        ("policies.a.preflight.method", "null", ": expected a string (method)."),
+        ("policies.a.preflight.dropOn", #""404""#, ": expected a list, not \"404\"."),
+        ("policies.a.preflight.dropOn", "[404]", "[0]: expected a string such as \"404\"."),
+        ("policies.a.preflight.dropOn", #"["404", "40x"]"#, "[1]: \"40x\" is not a final status (\"200\" to \"599\")."),
+        ("policies.a.preflight.askOn", #"["100"]"#, "[0]: \"100\" is not a final status (\"200\" to \"599\")."),
+        ("policies.a.preflight.askOn", #"["600"]"#, "[0]: \"600\" is not a final status (\"200\" to \"599\")."),
+        ("policies.a.preflight.askOn", #"["+412"]"#, "[0]: \"+412\" is not a final status (\"200\" to \"599\")."),
+        ("policies.a.preflight", #"{"dropOn": ["404"], "askOn": ["412", "404"]}"#, ".askOn[1]: \"404\" is also listed in dropOn."),
+        ("policies.a.preflight.askOn", #"["410"]"#, "[0]: \"410\" is also listed in dropOn, whose default is 404 410."),
+        ("policies.a.preflight", #"{"dropOn": [], "askOn": []}"#, ": dropOn or askOn must list at least one status."),
+        // Responses in place of an exhausted request.
+        ("policies.a.onExhausted.status", "199", ": 199 is not between 200 and 599."),
+        ("policies.a.onExhausted.status", "600", ": 600 is not between 200 and 599."),
+        ("policies.a.onExhausted.status", #""200""#, ": \"200\" is not a whole number."),
+        ("policies.a.onExhausted.staus", "200", ": unknown key (did you mean status?)."),
+        ("policies.a.onExhausted.body", "{}", ": expected a string (body)."),
+        ("policies.a.onExhausted", #"{"status": 204, "body": "x"}"#, ".body: a response with status 204 has no body."),
+        ("policies.a.onExhausted", #"{"status": 205, "body": "x"}"#, ".body: a response with status 205 has no body."),
+        ("policies.a.onExhausted", #"{"status": 304, "body": "x"}"#, ".body: a response with status 304 has no body."),
+        ("policies.a.onExhausted.fields", "[]", ": expected an object, not a list."),
+        ("policies.a.onExhausted.fields.A B", #""x""#, ": invalid field name."),
+        ("policies.a.onExhausted.fields", #"{"": "x"}"#, ".: invalid field name."),
+        (
+            "policies.a.onExhausted.fields.X", #""a\r\nY: b""#,
+            ": a value must not contain control characters, or begin or end with a space."
+        ),
+        ("policies.a.onExhausted.fields.X", #""a\u0000""#, ": a value must not contain control characters, or begin or end with a space."),
+        ("policies.a.onExhausted.fields", #"{"X": "1", "x": "2"}"#, ".x: duplicate field: the names differ only in case."),
+        ("policies.a.onExhausted.fields.X", "1", ": expected a string, not a number."),
+        // The store, and what this version does not have.
+        ("store.encryptFields", #"["Set Cookie"]"#, "[0]: \"Set Cookie\" is not a field name."),
+        ("store.encryptFields", #""Cookie""#, ": expected a list, not \"Cookie\"."),
+        ("store.history", "7", ": expected a string such as \"10s\"."),
+        ("store.history", #""0s""#, ": \"0s\" is shorter than 1ms."),
+        ("store.history", "null", ": expected a string such as \"10s\"."),
+        ("store.url", #""postgresql://me:hush@db.example/layover""#, ": not in this version."),
+        ("store.passwordFile", #""p""#, ": \"p\" is not in this version."),
+        ("store.keyFile", #""k""#, ": \"k\" is not in this version."),
     ]
 
     @Test(arguments: badValues)

@@ -4,14 +4,6 @@ import Testing
 
 /// Keys of parts that are not built yet are read, but only their defaults are taken.
 @Suite struct LaterVersionTests {
-    @Test(arguments: [
-        (#""store": {"url": "postgresql://me:hush@db.example/layover"}"#, "store.url: not in this version."),
-        (#""store": {"passwordFile": "p"}"#, "store.passwordFile: \"p\" is not in this version."),
-        (#""store": {"keyFile": "k"}"#, "store.keyFile: \"k\" is not in this version."),
-    ])
-    func aValueOfALaterVersionIsRefused(member: String, line: String) {
-        #expect(complaints("{\(member)}") == ["config.json: \(line)"])
-    }
 
     @Test func aVariableOfALaterVersionIsRefusedToo() {
         #expect(

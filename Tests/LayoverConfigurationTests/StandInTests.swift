@@ -38,38 +38,6 @@ import Testing
             try load("{}", environment: [name: "ask"]).settings.routes.standardPolicy.onExhausted == .ask)
     }
 
-    @Test(arguments: [
-        (#"{"status": 199}"#, ".status: 199 is not between 200 and 599."),
-        (#"{"status": 600}"#, ".status: 600 is not between 200 and 599."),
-        (#"{"status": "200"}"#, ".status: \"200\" is not a whole number."),
-        (#"{"staus": 200}"#, ".staus: unknown key (did you mean status?)."),
-        (#"{"body": {}}"#, ".body: expected a string (body)."),
-        (#"{"status": 204, "body": "x"}"#, ".body: a response with status 204 has no body."),
-        (#"{"status": 205, "body": "x"}"#, ".body: a response with status 205 has no body."),
-        (#"{"status": 304, "body": "x"}"#, ".body: a response with status 304 has no body."),
-        (#"{"fields": []}"#, ".fields: expected an object, not a list."),
-        (#"{"fields": {"A B": "x"}}"#, ".fields.A B: invalid field name."),
-        (#"{"fields": {"": "x"}}"#, ".fields.: invalid field name."),
-        (
-            #"{"fields": {"X": "a\r\nY: b"}}"#,
-            ".fields.X: a value must not contain control characters, or begin or end with a space."
-        ),
-        (
-            #"{"fields": {"X": "a\u0000"}}"#,
-            ".fields.X: a value must not contain control characters, or begin or end with a space."
-        ),
-        (
-            #"{"fields": {"X": "1", "x": "2"}}"#,
-            ".fields.x: duplicate field: the names differ only in case."
-        ),
-        (#"{"fields": {"X": 1}}"#, ".fields.X: expected a string, not a number."),
-    ])
-    func invalidStandInIsRefused(rule: String, rest: String) {
-        #expect(
-            complaints(#"{"policies": {"a": {"onExhausted": \#(rule)}}}"#)
-                == ["config.json: policies.a.onExhausted\(rest)"])
-    }
-
     /// Framing, fields of one connection, and what tells a stand-in from a response of the origin.
     @Test(arguments: [
         "Content-Length", "content-length", "Transfer-Encoding", "Connection", "Keep-Alive", "TE", "Trailer",

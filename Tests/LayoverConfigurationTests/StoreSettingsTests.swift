@@ -56,15 +56,4 @@ import Testing
         #expect(
             listed.warnings == ["store.encryptFields: does not list X-Tenant-Secret, so these credentials are stored unencrypted."])
     }
-
-    @Test(arguments: [
-        (#""encryptFields": ["Set Cookie"]"#, "encryptFields[0]: \"Set Cookie\" is not a field name."),
-        (#""encryptFields": "Cookie""#, "encryptFields: expected a list, not \"Cookie\"."),
-        (#""history": 7"#, "history: expected a string such as \"10s\"."),
-        (#""history": "0s""#, "history: \"0s\" is shorter than 1ms."),
-        (#""history": null"#, "history: expected a string such as \"10s\"."),
-    ])
-    func nonsenseIsRefused(member: String, line: String) {
-        #expect(complaints(#"{"store": {\#(member)}}"#) == ["config.json: store.\(line)"])
-    }
 }
