@@ -48,34 +48,29 @@ import Testing
     @Test(arguments: [
         (
             "proxy",
-            [
-                "publicURL", "listen", "identity", "threads", "upstream", "allowedHosts", "socketMode", "users", "connectPorts",
-                "insecureOpen", "tls.certificate", "tls.key",
-            ]
+            "publicURL listen identity threads upstream allowedHosts socketMode users connectPorts insecureOpen "
+                + "tls.certificate tls.key"
         ),
-        ("admin", ["listen", "token", "viewToken", "allowedHosts"]),
-        ("log", ["level", "format", "access"]),
-        ("store", ["path", "url", "passwordFile", "keyFile", "spool", "encryptFields", "history"]),
+        ("admin", "listen token viewToken allowedHosts"),
+        ("log", "level format access"),
+        ("store", "path url passwordFile keyFile spool encryptFields history"),
         (
             "limits",
-            [
-                "heldClients", "entries", "bodyInMemory", "bodyMax", "spoolTotal", "headerBytes", "cacheRefreshes",
-                "unattended", "connections", "unsentTotal", "perOriginAttempts",
-            ]
+            "heldClients entries bodyInMemory bodyMax spoolTotal headerBytes cacheRefreshes unattended connections "
+                + "unsentTotal perOriginAttempts"
         ),
         (
             "timeouts",
-            [
-                "connect", "firstByte", "idle", "deadPeer", "requestHead", "requestBody", "clientIdle", "drain", "clientStall",
-                "tunnelIdle", "halfClosed", "unattended",
-            ]
+            "connect firstByte idle deadPeer requestHead requestBody clientIdle drain clientStall tunnelIdle halfClosed "
+                + "unattended"
         ),
-        ("reachability", ["mode", "probe.url", "probe.expectStatus", "probe.interval", "debounce"]),
-        ("upstreamProxy", ["url", "noProxy"]), ("notify", ["webhook", "secret", "command", "interval"]),
-        ("tls", ["caFile", "folder"]),
+        ("reachability", "mode probe.url probe.expectStatus probe.interval debounce"),
+        ("upstreamProxy", "url noProxy"),
+        ("notify", "webhook secret command interval"),
+        ("tls", "caFile folder"),
     ])
-    func everyKeyOfTheContractIsKnown(section: String, names: [String]) {
+    func everyKeyOfTheContractIsKnown(section: String, names: String) {
         let known = Schema.global.map { $0.path.joined(separator: ".") }.filter { $0.hasPrefix(section + ".") }
-        #expect(Set(names.map { "\(section).\($0)" }).subtracting(known) == [])
+        #expect(Set(names.split(separator: " ").map { "\(section).\($0)" }).subtracting(known) == [])
     }
 }

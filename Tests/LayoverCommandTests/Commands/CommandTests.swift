@@ -68,15 +68,13 @@ struct CommandTests {
     }
 
     @Test(arguments: [
-        ["status"], ["pending"], ["pending", "--watch"], ["show", "a"], ["cancel", "--all"], ["auto"],
-        ["healthcheck"], ["hold", "--all"], ["release", "a"],
-        ["force", "a", "--acknowledge", "duplicate-risk"],
-        ["explain", "a"], ["incidents"], ["incidents", "retry", "a"], ["reload"],
-        ["config", "show", "--running"], ["drain"], ["env"],
+        "status", "pending", "pending --watch", "show a", "cancel --all", "auto", "healthcheck", "hold --all", "release a",
+        "force a --acknowledge duplicate-risk", "explain a", "incidents", "incidents retry a", "reload", "config show --running", "drain",
+        "env",
     ])
-    func closedPortExitsWithTwo(arguments: [String]) async throws {
+    func closedPortExitsWithTwo(line: String) async throws {
         // Port 1 (tcpmux) needs root to listen and has no server on any system of today.
-        await exits(arguments + ["--admin-url", "http://127.0.0.1:1"], with: 2)
+        await exits(line.split(separator: " ").map(String.init) + ["--admin-url", "http://127.0.0.1:1"], with: 2)
     }
 
     @Test func proxyURLComesFromTheOptionTheEnvironmentOrTheProxyAndIsNeverGuessed() async throws {

@@ -4,33 +4,25 @@ import Testing
 @testable import layover
 
 struct ParsingTests {
-    @Test(
-        arguments: [
-            [], ["nonsense"], ["pending", "--colour"], ["show"], ["retry"], ["retry", "a", "--all"],
-            ["cancel", "--host"],
-            ["hold"], ["release", "a", "--host", "b"], ["force", "a"],
-            ["force", "--acknowledge", "duplicate-risk"],
-            ["explain"], ["incidents", "retry"], ["incidents", "nonsense"], ["config"], ["config", "hide"],
-            ["exec"], ["exec", "--"], ["env", "--shell", "cmd.exe"], ["completions", "tcsh"], ["store"],
-            ["store", "rotate"], ["drain", "now"], ["cache"], ["cache", "purge"], ["cache", "purge", "--all", "--host", "a"],
-            ["cache", "purge", "http://a/"], ["cache", "list", "a"],
-            ["rehearse"], ["rehearse", "a"], ["rehearse", "a", "refuse", "b"], ["rehearse", "--list", "a"], ["rehearse", "--stop"],
-            ["rehearse", "--stop", "--list"], ["rehearse", "--stop", "1", "--all"], ["rehearse", "--stop", "1", "--for", "1s"],
-            ["rehearse", "a", "cut", "--after-bytes", "x"],
-        ] as [[String]])
-    func wrongUsageExitsWithOne(arguments: [String]) async {
-        await exits(arguments, with: [[], ["config"], ["store"], ["cache"]].contains(arguments) ? 0 : 1)
+    @Test(arguments: [
+        "", "nonsense", "pending --colour", "show", "retry", "retry a --all", "cancel --host", "hold", "release a --host b", "force a",
+        "force --acknowledge duplicate-risk", "explain", "incidents retry", "incidents nonsense", "config", "config hide", "exec",
+        "exec --", "env --shell cmd.exe", "completions tcsh", "store", "store rotate", "drain now", "cache", "cache purge",
+        "cache purge --all --host a", "cache purge http://a/", "cache list a", "rehearse", "rehearse a", "rehearse a refuse b",
+        "rehearse --list a", "rehearse --stop", "rehearse --stop --list", "rehearse --stop 1 --all", "rehearse --stop 1 --for 1s",
+        "rehearse a cut --after-bytes x",
+    ])
+    func wrongUsageExitsWithOne(line: String) async {
+        await exits(line.split(separator: " ").map(String.init), with: ["", "config", "store", "cache"].contains(line) ? 0 : 1)
     }
 
     @Test(arguments: [
-        ["--help"], ["help"], ["--version"], ["pending", "--help"], ["--generate-completion-script", "bash"],
-        ["--generate-completion-script", "zsh"], ["--generate-completion-script", "fish"],
-        ["incidents", "--help"], ["incidents", "retry", "--help"], ["force", "--help"], ["drain", "--help"],
-        ["store", "--help"], ["store", "rotate-key", "--help"], ["completions", "--help"],
-        ["rehearse", "--help"], ["cache", "--help"], ["cache", "list", "--help"], ["cache", "purge", "--help"],
+        "--help", "help", "--version", "pending --help", "--generate-completion-script bash", "--generate-completion-script zsh",
+        "--generate-completion-script fish", "incidents --help", "incidents retry --help", "force --help", "drain --help", "store --help",
+        "store rotate-key --help", "completions --help", "rehearse --help", "cache --help", "cache list --help", "cache purge --help",
     ])
-    func askingForHelpExitsWithZero(arguments: [String]) async {
-        await exits(arguments, with: 0)
+    func askingForHelpExitsWithZero(line: String) async {
+        await exits(line.split(separator: " ").map(String.init), with: 0)
     }
 
     @Test func helpOfEveryCommandHasAnExample() {

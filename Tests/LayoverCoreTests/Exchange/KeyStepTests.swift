@@ -7,24 +7,24 @@ import Testing
 struct KeyStepTests {
     typealias Moment = ExchangeMachine.TicketMoment
 
-    private func searching(_ moment: Moment = .afterWait) -> ExchangeMachine {
+    private var machine = Self.searching()
+
+    private static func searching(_ moment: Moment = .afterWait) -> ExchangeMachine {
         let use: ExchangePhase.Use = moment == .atOnce ? .ticket : .attempt
         var machine = ExchangeMachine(for: .client, AttemptRules(policy: .fixture()), phase: .collecting(for: use), ticket: moment)
         machine.keySearchBegan()
         return machine
     }
 
-    @Test func requestWhoseKeyIsFreeGoes() {
-        var machine = searching()
+    @Test mutating func requestWhoseKeyIsFreeGoes() {
         #expect(!machine.awaitsKey && !machine.holdsKey)
         #expect(machine.keyIsFree() == .attempt)
         #expect(machine.holdsKey)
-        var atOnce = searching(.atOnce)
+        var atOnce = Self.searching(.atOnce)
         #expect(atOnce.keyIsFree() == .accept)
     }
 
-    @Test(arguments: KeySearch.Awaited.allCases) func requestThatHasWaitedGoesWhenItsKeyIsFree(awaited: KeySearch.Awaited) {
-        var machine = searching()
+    @Test(arguments: KeySearch.Awaited.allCases) mutating func requestThatHasWaitedGoesWhenItsKeyIsFree(awaited: KeySearch.Awaited) {
         #expect(machine.keyIsTaken(awaited, isInputClosed: false) == .wait)
         #expect(machine.awaitsKey && machine.awaitsOutcome == (awaited == .outcome))
         #expect(machine.keyIsFree() == .attempt)
@@ -32,8 +32,7 @@ struct KeyStepTests {
     }
 
     /// The client has waited as long as it asked for, and has no ticket yet.
-    @Test(arguments: KeySearch.Awaited.allCases) func ticketIsAskedForIfTheWaitIsOverBefore(awaited: KeySearch.Awaited) {
-        var machine = searching()
+    @Test(arguments: KeySearch.Awaited.allCases) mutating func ticketIsAskedForIfTheWaitIsOverBefore(awaited: KeySearch.Awaited) {
         #expect(machine.keyWaitEnded() == false, "the engine has not answered yet")
         _ = machine.keyIsTaken(awaited, isInputClosed: false)
         #expect(machine.keyWaitEnded() == true)
@@ -41,8 +40,7 @@ struct KeyStepTests {
         #expect(machine.keyWaitEnded() == false)
     }
 
-    @Test func repeatedKeyResultChangesOnlyWhatIsAwaited() {
-        var machine = searching()
+    @Test mutating func repeatedKeyResultChangesOnlyWhatIsAwaited() {
         #expect(machine.keyIsTaken(.store, isInputClosed: false) == .wait)
         #expect(machine.keyIsTaken(.store, isInputClosed: true) == .none)
         #expect(machine.keyIsTaken(.outcome, isInputClosed: false) == .none)
@@ -55,18 +53,17 @@ struct KeyStepTests {
 
     @Test func requestOfAClientThatClosedItsSideDoesNotWait() {
         for awaited in KeySearch.Awaited.allCases {
-            var machine = searching()
+            var machine = Self.searching()
             #expect(machine.keyIsTaken(awaited, isInputClosed: true) == .leave)
         }
-        var atOnce = searching(.atOnce)
+        var atOnce = Self.searching(.atOnce)
         #expect(atOnce.keyIsTaken(.outcome, isInputClosed: true) == .waitForTicket, "it is accepted without its client")
-        var waiting = searching(.atOnce)
+        var waiting = Self.searching(.atOnce)
         #expect(waiting.keyIsTaken(.store, isInputClosed: false) == .wait)
         #expect(waiting.keyIsTaken(.outcome, isInputClosed: false) == .none)
     }
 
-    @Test func outcomeOfAnotherIsComparedOnce() {
-        var machine = searching()
+    @Test mutating func outcomeOfAnotherIsComparedOnce() {
         _ = machine.keyIsTaken(.outcome, isInputClosed: false)
         #expect(machine.outcomeCame() == .compare)
         #expect(machine.hasOutcome && !machine.awaitsKey)
@@ -75,15 +72,13 @@ struct KeyStepTests {
         #expect(!machine.hasOutcome)
     }
 
-    @Test func nothingIsSentOnceTheProxyStops() {
-        var machine = searching()
+    @Test mutating func nothingIsSentOnceTheProxyStops() {
         _ = machine.keyIsTaken(.outcome, isInputClosed: false)
         _ = machine.cutOff(.init(purpose: .transfer, method: "POST", isComplete: true, hasBegunSending: false))
         #expect(machine.keyIsFree() == .answerCutOff)
     }
 
-    @Test func lateKeyResultsDoNothing() {
-        var machine = searching()
+    @Test mutating func lateKeyResultsDoNothing() {
         machine.ended()
         #expect(machine.keyIsFree() == .none)
         #expect(machine.outcomeCame() == .none)
@@ -91,8 +86,8 @@ struct KeyStepTests {
         #expect(!machine.awaitsKey && !machine.holdsKey && !machine.hasOutcome)
     }
 
-    @Test func cacheIsSearchedOnce() {
-        var machine = ExchangeMachine(for: .client, AttemptRules(policy: .fixture()))
+    @Test mutating func cacheIsSearchedOnce() {
+        machine = ExchangeMachine(for: .client, AttemptRules(policy: .fixture()))
         #expect(machine.cacheSearchBegan() == true)
         #expect(machine.phase == .searching(.cache))
         machine.rested()
