@@ -111,16 +111,15 @@ extension PendingBench {
     // MARK: A new start
 
     /// The records that a store would have.
-    func records(lastState: [EntryID: EntryState] = [:]) -> [TicketRecord] {
+    func records() -> [TicketRecord] {
         set.entries.values.compactMap { set.record(of: $0.id) }.sorted { $0.sequence < $1.sequence }
     }
 
     /// The same bench with a new set, into which the records were restored.
     mutating func restart(
-        _ records: [TicketRecord], ended: [EntryID: EntryState] = [:], policy: Policy = .fixture(),
-        limits: PendingLimits = .init()
+        _ records: [TicketRecord], ended: [EntryID: EntryState] = [:], policy: Policy = .fixture()
     ) -> [PendingAction] {
-        set = PendingSet(limits: limits)
+        set = PendingSet()
         return handle(TicketsRestored(records.map { ($0, policy) }, ended: ended))
     }
 

@@ -35,7 +35,6 @@ final class SimulatedClient {
     private(set) var sawClose = false
     private(set) var sawTruncation = false
     private var isPumping = false
-    private var answerNumber: Int?
     /// The request whose body waits for its 100.
     private var waitsForContinue: RequestTruth?
 

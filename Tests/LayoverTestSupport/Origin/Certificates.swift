@@ -119,14 +119,12 @@ package struct TestAuthority: Sendable {
     /// Valid for localhost and 127.0.0.1.
     package let identity: Identity
 
-    private static let newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-
     package init(in folder: TemporaryFolder) async throws {
         let key = folder.file("ca.key").path
         certificate = folder.file("ca.pem").path
         try await Command(
             "openssl",
-            ["req", "-x509", "-days", "2", "-subj", "/CN=Layover test authority"] + Self.newKey
+            ["req", "-x509", "-days", "2", "-subj", "/CN=Layover test authority"] + CertificateMaker.Key.usual.arguments
                 + ["-keyout", key, "-out", certificate]
         ).succeed()
         identity = try await Self.identity(in: folder, signedBy: certificate, key: key)
@@ -138,7 +136,10 @@ package struct TestAuthority: Sendable {
     ) async throws -> Identity {
         let names = ["origin.key", "origin.csr", "origin.pem", "origin.srl"].map { folder.file($0).path }
         let extensions = try folder.write("subjectAltName=DNS:localhost,IP:127.0.0.1\n", to: "origin.ext")
-        try await Command("openssl", ["req", "-subj", "/CN=localhost"] + newKey + ["-keyout", names[0], "-out", names[1]]).succeed()
+        try await Command(
+            "openssl",
+            ["req", "-subj", "/CN=localhost"] + CertificateMaker.Key.usual.arguments + ["-keyout", names[0], "-out", names[1]]
+        ).succeed()
         try await Command(
             "openssl",
             [
