@@ -120,7 +120,7 @@ struct UserTests {
             open.name = "open"
             open.key = nil
             $0.routes = RouteTable(routes: [keyed, open])
-        }) { proxy in
+        }) { proxy async throws in
             let cases = [
                 ("/.layover/route/keyed/~k3y/a", [], 200), ("/.layover/route/keyed/~other/a", [], 403), ("/.layover/route/open/a", [], 407),
                 ("/.layover/route/open/a", [Self.right], 200), ("/.layover/tickets/0", [], 404), ("/", [], 407),

@@ -46,7 +46,7 @@ struct UnsavedRoutesTests {
     }
 
     @Test func bulkCommandIsA507ThatCountsUnsavedEntries() async throws {
-        let (harness, id) = try await onFullDisk()
+        let (harness, _) = try await onFullDisk()
         harness.park(9)
         let response = try await harness.post("/v1/pending/cancel", "{\"all\":true}")
         #expect(response.status == 507)

@@ -67,6 +67,17 @@ struct EngineTests {
         #expect(await bench.state(exchange) == .expired)
     }
 
+    @Test func requestOverALimitIsRefusedAndCounted() async {
+        var limits = PendingLimits()
+        limits.entryCountMax = 1
+        let bench = await EngineBench(limits: limits)
+        let (first, second) = (bench.exchange(), bench.exchange())
+        await bench.park(first)
+        await bench.park(second)
+        #expect(second.next() == [.refuse("limits.entries", 1)])
+        #expect(await bench.engine.status().totals.refusedCount == 1)
+    }
+
     @Test func engineReleasesAnEndedExchange() async {
         let bench = await EngineBench()
         weak var gone: RecordingExchange?
