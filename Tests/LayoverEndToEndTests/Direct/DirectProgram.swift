@@ -78,7 +78,8 @@ final class DirectLane: Sendable {
     /// Names of fields are in lower case, as by HTTP/2.
     private static func essence(_ record: RunningOrigin.Record) -> String {
         let fields = (record.fields ?? []).map { "\($0[0].lowercased()): \($0[0].lowercased() == "host" ? "HOST" : $0[1])" }
-        let head = DirectLog.essence(([""] + fields).joined(separator: "\r\n"))
+        // pip names the compiler of Rust if that tells its version within half a second.
+        let head = DirectLog.essence(([""] + fields).joined(separator: "\r\n")).replacing(#/"rustc_version":"[^"]*",/#, with: "")
         return "origin: \(record.event) \(record.method) \(record.target) \(head), \(record.length ?? 0) bytes \(record.sha256 ?? "")"
     }
 
