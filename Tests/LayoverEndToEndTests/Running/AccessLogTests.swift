@@ -57,9 +57,10 @@ extension EndToEnd {
             #expect(accepted.source == "layover" && accepted.outcome == "done" && accepted.entry != nil)
             #expect(accepted.received == 1 && accepted.traceparent == trace(2))
 
+            // First: a change of the network ends an attempt that is connecting, which is another failure.
+            try await scene.networkAppears()
             let origin = try await scene.startOrigin()
             defer { withExtendedLifetime(origin) {} }
-            try await scene.networkAppears()
             let echo = try await parked
             #expect(echo.status == 200 && echo.text.contains(trace(1)), "the field passes unchanged, in a replay too: \(echo.text)")
             #expect(try await scene.layover.ticket(ticket, wait: 20).state == "delivered")
