@@ -122,6 +122,10 @@ struct CoordinatorExamplesTests {
         await #expect(throws: Trouble.status(404)) {
             try await coordinator.run { [server] _ in try await server.get("/feed") }
         }
+        await #expect(throws: CancellationError.self) {
+            try await coordinator.run { _ in throw CancellationError() }
+        }
+        #expect(!coordinator.isVisible)
     }
 
     @Test func s2cThreeCountdownsAndThenOnlyThePersonCounts() async throws {

@@ -8,12 +8,9 @@ struct FallibleOperationTests {
         return number
     }
 
-    @Test func aValueGoesThroughTheFunction() throws(Trouble) {
+    @Test func aValueOrAResultGoesThroughTheFunction() throws(Trouble) {
         #expect(try parse("42") == 42)
         #expect(throws: Trouble.refused) { try parse("forty-two") }
-    }
-
-    @Test func resultsGoInAndOut() {
         #expect(parse.result(of: .success("42")) == .success(42))
         #expect(parse.result(of: .success("?")) == .failure(.refused))
     }

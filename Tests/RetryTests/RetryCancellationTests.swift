@@ -7,21 +7,9 @@ struct RetryCancellationTests {
     let clock = SteppedClock()
     let endless = RetryPolicy(attemptCountMax: nil, schedule: .constant(.seconds(60)))
 
-    @Test func cancellationEndsTheWaitAtOnce() async throws {
-        let task = Task { [clock, endless] in
-            try await retry(endless, clock: clock) { _ in throw Trouble.offline }
-        }
-        try await clock.sleepers()
-        task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(clock.sleeperCount == 0)
-    }
-
     @Test func cancellationEndsTheWaitForAWakeUpAndItsListener() async throws {
         let wakes = CountedWakes()
-        let task = Task { [clock, endless] in
-            try await retry(endless, clock: clock, wakeOn: wakes) { _ in throw Trouble.offline }
-        }
+        let task = ScriptedOperation(.failure(.offline)).repeated(by: endless, on: clock, wakeOn: wakes)
         try await clock.sleepers()
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -91,10 +79,8 @@ struct RetryCancellationTests {
     /// The timer, the wake-up and the cancellation come together, in every order the threads can make.
     @Test func racingEndsOfAWaitAlwaysEndIt() async throws {
         for _ in 1...2000 {
-            let (clock, wakes, endless) = (SteppedClock(), WakeSignal(), endless)
-            let task = Task {
-                try await retry(endless, clock: clock, wakeOn: wakes) { _ in throw Trouble.offline }
-            }
+            let (clock, wakes) = (SteppedClock(), WakeSignal())
+            let task = ScriptedOperation(.failure(.offline)).repeated(by: endless, on: clock, wakeOn: wakes)
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { wakes.send() }
                 group.addTask { clock.advance(by: .seconds(60)) }

@@ -29,24 +29,6 @@ struct RetryCoordinatorTests {
         #expect(clock.sleepCount == 0)
     }
 
-    @Test func failuresTellWhichOperationFailedHowOften() async throws {
-        let coordinator = RetryCoordinator()
-        var reader = coordinator.failures.makeAsyncIterator()
-        let task = start("a", on: coordinator)
-        let first = try #require(await reader.next())
-        #expect(first.name == "a")
-        #expect(first.attempt == 1)
-        #expect(first.error as? Trouble == .offline)
-        server.fail(with: .refused)
-        coordinator.retry()
-        let second = try #require(await reader.next())
-        #expect(second.attempt == 2)
-        #expect(second.id == first.id)
-        #expect(second.error as? Trouble == .refused)
-        coordinator.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }
-    }
-
     @Test func visibilityBeginsWithTheValueNowAndFollows() async throws {
         let coordinator = RetryCoordinator()
         var early = coordinator.visibility.makeAsyncIterator()
@@ -60,16 +42,6 @@ struct RetryCoordinatorTests {
         #expect(try await task.value == "page a")
         #expect(await early.next() == false)
         #expect(await late.next() == false)
-        #expect(!coordinator.isVisible)
-    }
-
-    @Test func errorsThatAreNotWaitedOutAreThrownAtOnce() async {
-        let coordinator = RetryCoordinator { $0 as? Trouble == .offline }
-        server.fail(with: .status(404))
-        await #expect(throws: Trouble.status(404)) { try await start("a", on: coordinator).value }
-        await #expect(throws: CancellationError.self) {
-            try await coordinator.run { _ in throw CancellationError() }
-        }
         #expect(!coordinator.isVisible)
     }
 
@@ -118,16 +90,6 @@ struct RetryCoordinatorTests {
         #expect(server.requests.count == 200)
     }
 
-    @Test func retryStopsTheCountdown() async throws {
-        let coordinator = RetryCoordinator(countdown: .seconds(3), clock: clock)
-        let task = start("a", on: coordinator)
-        try await clock.sleepers()
-        server.recover()
-        coordinator.retry()
-        #expect(try await task.value == "page a")
-        try await clock.sleepers(0)
-    }
-
     @Test func everyElementOfASequenceIsAWakeUp() async throws {
         let coordinator = RetryCoordinator()
         let reachability = CountedWakes()
@@ -145,17 +107,6 @@ struct RetryCoordinatorTests {
         reachability.finish()
         await listener.value
         #expect(server.requests.count == 5)
-    }
-
-    @Test func aCallDuringTheFirstAttemptRunsItAgainAtOnce() async throws {
-        let coordinator = RetryCoordinator()
-        let output = try await coordinator.run { attempt in
-            guard attempt.number == 1 else { return attempt.number }
-            coordinator.retry()
-            throw Trouble.offline
-        }
-        #expect(output == 2)
-        #expect(!coordinator.isVisible)
     }
 
     @Test func cancelledTaskMakesNoAttempt() async {

@@ -4,6 +4,7 @@ import Testing
 struct RetryIncidentTests {
     typealias Incident = RetryIncident
     typealias MemberID = Incident.MemberID
+    private struct NoCountdown: Error {}
 
     /// An incident of 3 s, with so many members that wait, and the countdown that runs.
     private static func open(
@@ -11,15 +12,14 @@ struct RetryIncidentTests {
     ) throws -> (Incident, [MemberID], Incident.CountdownID) {
         var incident = Incident(countdown: .seconds(3), automaticRetryCountMax: automaticRetryCountMax)
         let members = (1...count).map { _ in incident.makeMemberID() }
-        var countdown: Incident.CountdownID?
-        for member in members {
-            for case .startCountdown(let id, .seconds(3)) in incident.operationFailed(
-                member, since: incident.now)
-            {
-                countdown = id
-            }
-        }
-        return (incident, members, try #require(countdown))
+        let actions = members.flatMap { incident.operationFailed($0, since: incident.now) }
+        return (incident, members, try countdown(in: actions))
+    }
+
+    /// The countdown that begins with the actions.
+    private static func countdown(in actions: [Incident.Action]) throws -> Incident.CountdownID {
+        for case .startCountdown(let id, .seconds(3)) in actions { return id }
+        throw NoCountdown()
     }
 
     @Test func theFirstFailureShowsTheMessageAndTheOthersJoin() {
@@ -62,10 +62,7 @@ struct RetryIncidentTests {
         var (incident, members, _) = try Self.open(1)
         _ = incident.retryRequested()
         let late = incident.makeMemberID()
-        guard case .startCountdown? = incident.operationFailed(late, since: incident.now).first else {
-            Issue.record("no countdown")
-            return
-        }
+        _ = try Self.countdown(in: incident.operationFailed(late, since: incident.now))
         #expect(incident.operationEnded(late) == [.stopCountdown])
         #expect(incident.operationEnded(members[0]) == [.hide])
     }
@@ -95,11 +92,7 @@ struct RetryIncidentTests {
             #expect(incident.countdownEnded(countdown) == [.runAgain(members)])
             let actions = incident.operationFailed(members[0], since: incident.now)
             if round < 3 {
-                guard case .startCountdown(let next, .seconds(3))? = actions.first else {
-                    Issue.record("no countdown in round \(round)")
-                    return
-                }
-                countdown = next
+                countdown = try Self.countdown(in: actions)
             } else {
                 #expect(actions == [])
             }
@@ -116,13 +109,7 @@ struct RetryIncidentTests {
     @Test func theEndOfAStoppedCountdownChangesNothing() throws {
         var (incident, members, stale) = try Self.open(1)
         _ = incident.retryRequested()
-        guard
-            case .startCountdown(let fresh, _)? = incident.operationFailed(members[0], since: incident.now)
-                .first
-        else {
-            Issue.record("no countdown")
-            return
-        }
+        let fresh = try Self.countdown(in: incident.operationFailed(members[0], since: incident.now))
         #expect(incident.countdownEnded(stale) == [])
         #expect(incident.automaticRetryCount == 0)
         #expect(incident.countdownEnded(fresh) == [.runAgain(members)])
@@ -159,10 +146,7 @@ struct RetryIncidentTests {
         var (incident, members, countdown) = try Self.open(1, automaticRetryCountMax: nil)
         for _ in 1...1000 {
             #expect(incident.countdownEnded(countdown) == [.runAgain(members)])
-            for case .startCountdown(let next, _) in incident.operationFailed(members[0], since: incident.now)
-            {
-                countdown = next
-            }
+            countdown = try Self.countdown(in: incident.operationFailed(members[0], since: incident.now))
         }
         #expect(incident.automaticRetryCount == 1000)
         #expect(incident.automaticRetryCountLeft == nil)

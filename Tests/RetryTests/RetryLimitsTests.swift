@@ -15,9 +15,7 @@ struct RetryLimitsTests {
 
     @Test func aWaitThatWouldReachTheDeadlineIsNotBegun() async throws {
         let operation = ScriptedOperation(.failure(.offline), .failure(.offline), .failure(.refused))
-        let task = Task { [clock] in
-            try await retry(policy(every: 4, deadline: 12), clock: clock) { _ in try operation() }
-        }
+        let task = operation.repeated(by: policy(every: 4, deadline: 12), on: clock)
         for _ in 1...2 {
             try await clock.sleepers()
             clock.advance(by: .seconds(4))
@@ -27,12 +25,8 @@ struct RetryLimitsTests {
     }
 
     @Test func aWakeUpBeforeTheDeadlineStillCounts() async throws {
-        let (operation, wakes) = (ScriptedOperation.failing(1), CountedWakes())
-        let task = Task { [clock] in
-            try await retry(policy(every: 60, deadline: 10), clock: clock, wakeOn: wakes) { _ in
-                try operation()
-            }
-        }
+        let wakes = CountedWakes()
+        let task = ScriptedOperation.failing(1).repeated(by: policy(every: 60, deadline: 10), on: clock, wakeOn: wakes)
         #expect(try await clock.sleepers() == .seconds(10))
         wakes.send()
         #expect(try await task.value == "done")
@@ -40,13 +34,7 @@ struct RetryLimitsTests {
 
     @Test func theDeadlineEndsTheWaitForAWakeUp() async throws {
         let (operation, budget) = (ScriptedOperation.failing(1), SharedRetryBudget())
-        let task = Task { [clock] in
-            try await retry(
-                policy(every: 60, deadline: 10, budget: budget), clock: clock, wakeOn: WakeSignal()
-            ) {
-                _ in try operation()
-            }
-        }
+        let task = operation.repeated(by: policy(every: 60, deadline: 10, budget: budget), on: clock, wakeOn: WakeSignal())
         try await clock.sleepers()
         #expect(budget.current.minimumInUse == 1)
         clock.advance(by: .seconds(10))
@@ -86,15 +74,12 @@ struct RetryLimitsTests {
 
     @Test func aCancelledWaitGivesItsGrantBack() async throws {
         let budget = SharedRetryBudget(RetryBudget(ratio: 1, minimum: 0))
-        let task = Task { [clock] in
-            try await retry(policy(every: 5, deadline: 1000, budget: budget), clock: clock) { _ in
-                throw Trouble.offline
-            }
-        }
+        let task = ScriptedOperation(.failure(.offline)).repeated(by: policy(every: 5, deadline: 1000, budget: budget), on: clock)
         try await clock.sleepers()
         #expect(budget.current.tokenCount == 0)
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(clock.sleeperCount == 0)
         #expect(budget.current.tokenCount == 1)
     }
 

@@ -52,11 +52,6 @@ struct RetryPolicyTests {
         #expect(Self.verdict(Self.constant(0, deadline: deadline)) == .giveUp(.deadlineReached))
     }
 
-    @Test func cancellationIsNeverWorthRetrying() {
-        #expect(
-            Self.verdict(Self.constant(1), on: CancellationError()) == .giveUp(.notWorthRetrying))
-    }
-
     @Test func thePredicateComesBeforeTheLimits() {
         var policy = Self.constant(1, max: 1, deadline: .zero)
         policy.isWorthRetrying = { _ in false }
@@ -65,11 +60,12 @@ struct RetryPolicyTests {
 
     private struct Other: Error {}
 
-    @Test func errorsOfOtherTypesAreNotRetried() {
+    @Test func errorsOfOtherTypesAndCancellationAreNotRetried() {
         let policy = Self.constant(1).retrying(Trouble.self) { $0 != .refused }
         #expect(Self.verdict(policy, on: Trouble.offline) == .retry(after: .seconds(1)))
         #expect(Self.verdict(policy, on: Trouble.refused) == .giveUp(.notWorthRetrying))
         #expect(Self.verdict(policy, on: Other()) == .giveUp(.notWorthRetrying))
+        #expect(Self.verdict(Self.constant(1), on: CancellationError()) == .giveUp(.notWorthRetrying))
         #expect(
             Self.verdict(Self.constant(1).retrying(Other.self), on: Other()) == .retry(after: .seconds(1)))
     }

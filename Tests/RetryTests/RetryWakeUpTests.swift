@@ -9,9 +9,7 @@ struct RetryWakeUpTests {
 
     @Test func theWakeUpEndsTheWaitBeforeTheTimer() async throws {
         let (operation, wakes) = (ScriptedOperation.failing(2), CountedWakes())
-        let task = Task { [clock, hourly] in
-            try await retry(hourly, clock: clock, wakeOn: wakes) { _ in try operation() }
-        }
+        let task = operation.repeated(by: hourly, on: clock, wakeOn: wakes)
         try await clock.sleepers()
         wakes.send()
         try await operation.attempts.wait("second attempt") { $0 == 2 }
@@ -21,16 +19,6 @@ struct RetryWakeUpTests {
         #expect(clock.now.sinceStart == .zero)
         #expect(clock.sleeperCount == 0)
         #expect(wakes.ended.value == 1, "the listener is gone when the call returns")
-    }
-
-    @Test func theTimerEndsTheWaitWithoutAWakeUp() async throws {
-        let operation = ScriptedOperation.failing(1)
-        let task = Task { [clock, hourly] in
-            try await retry(hourly, clock: clock, wakeOn: CountedWakes()) { _ in try operation() }
-        }
-        try await clock.sleepers()
-        clock.advance(by: .seconds(3600))
-        #expect(try await task.value == "done")
     }
 
     @Test func wakeUpsDuringAnAttemptEndTheNextWaitOnce() async throws {
@@ -68,9 +56,7 @@ struct RetryWakeUpTests {
     @Test func theEndOfTheWakeUpsLeavesTheTimer() async throws {
         let (operation, wakes) = (ScriptedOperation.failing(1), CountedWakes())
         wakes.finish()
-        let task = Task { [clock, hourly] in
-            try await retry(hourly, clock: clock, wakeOn: wakes) { _ in try operation() }
-        }
+        let task = operation.repeated(by: hourly, on: clock, wakeOn: wakes)
         try await clock.sleepers()
         try await wakes.ended.wait("end") { $0 == 1 }
         #expect(clock.sleeperCount == 1)
@@ -79,11 +65,8 @@ struct RetryWakeUpTests {
     }
 
     @Test func wakeUpsThatThrowLeaveTheTimer() async throws {
-        let operation = ScriptedOperation.failing(1)
         let broken = AsyncThrowingStream<Int, any Error> { $0.finish(throwing: Trouble.refused) }
-        let task = Task { [clock, hourly] in
-            try await retry(hourly, clock: clock, wakeOn: broken) { _ in try operation() }
-        }
+        let task = ScriptedOperation.failing(1).repeated(by: hourly, on: clock, wakeOn: broken)
         try await clock.sleepers()
         clock.advance(by: .seconds(3600))
         #expect(try await task.value == "done")
@@ -106,9 +89,7 @@ struct RetryWakeUpTests {
 
     @Test func aLateWakeUpCostsNoAttempt() async throws {
         let wakes = CountedWakes()
-        let task = Task { [clock, hourly] in
-            try await retry(hourly, clock: clock, wakeOn: wakes) { _ in throw Trouble.offline }
-        }
+        let task = ScriptedOperation(.failure(.offline)).repeated(by: hourly, on: clock, wakeOn: wakes)
         for _ in 1...2 {
             try await clock.sleepers()
             clock.advance(by: .seconds(3600))

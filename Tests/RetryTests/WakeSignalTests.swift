@@ -39,13 +39,15 @@ struct WakeSignalTests {
             coordinator.retry()
             if attempt.number <= 200 { throw Trouble.offline }
         }
+        #expect(!coordinator.isVisible)
         for stream in streams {
-            var numbers: [Int] = []
+            var failures: [FailedOperation] = []
             for await failure in stream {
-                numbers.append(failure.attempt)
+                failures.append(failure)
                 if failure.attempt == 200 { break }
             }
-            #expect(numbers == Array(1...200))
+            #expect(failures.map(\.attempt) == Array(1...200))
+            #expect(Set(failures.map(\.id)).count == 1)
         }
     }
 

@@ -1,4 +1,5 @@
 import LayoverTestSupport
+import Retry
 
 /// An operation that ends as it was told, attempt by attempt. The last ending repeats.
 final class ScriptedOperation: Sendable {
@@ -18,6 +19,13 @@ final class ScriptedOperation: Sendable {
     func callAsFunction() throws(Trouble) -> String {
         let number = next()
         return try endings[min(number, endings.count) - 1].get()
+    }
+
+    /// A task that repeats the operation.
+    func repeated<Wake: AsyncSequence & Sendable>(
+        by policy: RetryPolicy, on clock: SteppedClock, wakeOn wakes: Wake = NoWakeUps()
+    ) -> Task<String, any Error> {
+        Task { try await retry(policy, clock: clock, wakeOn: wakes) { _ in try self.callAsFunction() } }
     }
 
     private func next() -> Int {
