@@ -1,111 +1,47 @@
-import Foundation
 import LayoverHTTP
 import LayoverTestSupport
-import NIOCore
 import Testing
 
 /// For every body of an upstream: no size or length traps, what is said does not depend on how the bytes were cut, and
 /// a body that is whole comes out as it went in.
-///
-/// `LAYOVER_FUZZ_SEED` repeats a run; `LAYOVER_FUZZ_ROUNDS` makes it longer.
 struct ResponseBodyFuzzTests {
-    private static func run(_ name: String, _ round: (inout ResponseBodyMutator) -> String?) {
-        let environment = ProcessInfo.processInfo.environment
-        let seed = environment["LAYOVER_FUZZ_SEED"].flatMap(UInt64.init) ?? .random(in: 0...(.max))
-        let roundCount = environment["LAYOVER_FUZZ_ROUNDS"].flatMap(Int.init) ?? 5_000
-        print("\(name) fuzz: LAYOVER_FUZZ_SEED=\(seed) LAYOVER_FUZZ_ROUNDS=\(roundCount)")
-        var mutator = ResponseBodyMutator(seed: seed)
-        for number in 0..<roundCount {
-            if let flaw = round(&mutator) {
-                Issue.record("seed \(seed), round \(number): \(flaw)")
-                return
-            }
-        }
-    }
-
     @Test func wholeChunkedBodiesAreReadHoweverTheyAreCut() {
-        Self.run("chunked response") { mutator in
+        fuzz("chunked response", roundCount: 5_000, ResponseBodyMutator.init(seed:)) { mutator in
             let body = mutator.body()
             let trailers = mutator.trailers()
             let next = latin1(mutator.pick(["", "H", "HTTP/1.1 200 OK\r\n\r\n"]))
+            let head = latin1("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
             let bytes = mutator.chunked(body) + latin1(trailers + "\r\n") + next
-            let wanted = DecodedBody(body: body, trailers: trailers.isEmpty ? nil : trailers, isEnded: true, rest: next)
             let cuts = mutator.cuts(byteCount: bytes.count)
-            if DecodedBody(of: bytes, .chunked, cuts: cuts) == wanted { return nil }
+            let decoded = DecodedResponse(of: head + bytes, cuts: cuts.map { $0 + head.count })
+            let wantedTrailers = trailers.isEmpty ? nil : trailers
+            if decoded.isComplete, decoded.body == body, decoded.trailers == wantedTrailers, decoded.rest == next { return nil }
             return "cut at \(cuts): \(String(decoding: bytes, as: UTF8.self).debugDescription)"
         }
     }
 
     @Test func noSizeFromAnUpstreamTraps() {
-        var (roundCount, endedCount, refusedCount) = (0, 0, 0)
-        Self.run("response body") { mutator in
-            roundCount += 1
+        var (endedCount, refusedCount) = (0, 0)
+        let roundCount = fuzz("response body", roundCount: 5_000, ResponseBodyMutator.init(seed:)) { mutator in
             let (field, bytes) = mutator.next()
-            var assembler = ResponseHeadAssembler()
+            let head = latin1("HTTP/1.1 403 No\r\n\(field)\r\n\r\n")
             // As an upgrade that the origin may answer otherwise.
-            assembler.reset(isHeadRequest: false, allowsUpgrade: true)
-            guard let head = try? responseHeads("HTTP/1.1 403 No\r\n\(field)\r\n\r\n", to: &assembler).first else {
-                refusedCount += 1
-                return nil
-            }
-            let whole = DecodedBody(of: bytes, head.framing)
-            if whole.isEnded { endedCount += 1 }
+            let whole = DecodedResponse(of: head + bytes, allowsUpgrade: true)
+            if whole.isComplete { endedCount += 1 }
             if whole.error != nil { refusedCount += 1 }
             let cuts = mutator.cuts(byteCount: bytes.count)
+            let parts = DecodedResponse(of: head + bytes, allowsUpgrade: true, cuts: cuts.map { $0 + head.count })
             let input = "\(field), \(String(decoding: bytes, as: UTF8.self).debugDescription)"
-            if DecodedBody(of: bytes, head.framing, cuts: cuts) != whole { return "differs when cut at \(cuts): \(input)" }
+            if parts != whole { return "differs when cut at \(cuts): \(input)" }
             if whole.body.count + whole.rest.count > bytes.count { return "more bytes out than in: \(input)" }
-            if case .length(let length) = head.framing {
-                let isRight = whole.body == Array(bytes.prefix(length)) && whole.isEnded == (bytes.count >= length)
+            if case .length(let length)? = whole.framings.last {
+                let isRight = whole.body == Array(bytes.prefix(length)) && whole.isComplete == (bytes.count >= length)
                 if !isRight { return "not the length that was said: \(input)" }
             }
             return nil
         }
         // A fuzzer that makes only garbage, or none, tests nothing.
         #expect(endedCount * 8 > roundCount && refusedCount * 8 > roundCount)
-    }
-}
-
-/// All that a decoder says about one body, with body events joined.
-private struct DecodedBody: Equatable {
-    var body: [UInt8] = []
-    var trailers: String?
-    var isEnded = false
-    var error: FramingError?
-    /// Bytes that were not taken.
-    var rest: [UInt8] = []
-
-    init(body: [UInt8], trailers: String?, isEnded: Bool, rest: [UInt8]) {
-        (self.body, self.trailers, self.isEnded, self.rest) = (body, trailers, isEnded, rest)
-    }
-
-    /// Decodes `bytes`, cut before each offset in `cuts` (ascending).
-    init(of bytes: [UInt8], _ framing: ResponseFraming, cuts: [Int] = []) {
-        var decoder = ResponseBodyDecoder(framing, limits: .init())
-        var input = ByteBuffer()
-        var start = 0
-        for end in cuts + [bytes.count] {
-            input.writeBytes(bytes[start..<end])
-            start = end
-            drain(&decoder, &input)
-            if error != nil { return }
-        }
-        rest = Array(input.readableBytesView)
-    }
-
-    private mutating func drain(_ decoder: inout ResponseBodyDecoder, _ input: inout ByteBuffer) {
-        do throws(FramingError) {
-            while let event = try decoder.next(&input) {
-                switch event {
-                case .body(let bytes): body.append(contentsOf: bytes.readableBytesView)
-                case .end(let lines):
-                    trailers = lines?.visible
-                    isEnded = true
-                }
-            }
-        } catch {
-            self.error = error
-        }
     }
 }
 

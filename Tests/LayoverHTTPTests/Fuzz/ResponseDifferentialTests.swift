@@ -1,4 +1,3 @@
-import Foundation
 import LayoverHTTP
 import LayoverTestSupport
 import NIOCore
@@ -8,8 +7,6 @@ import Testing
 
 /// Every response that our decoder accepts, NIO's (llhttp) must read the same way: two readings of one response are how an answer is
 /// put into another's place.
-///
-/// `LAYOVER_FUZZ_SEED` repeats a run; `LAYOVER_FUZZ_ROUNDS` makes it longer.
 struct ResponseDifferentialTests {
     static let corpus = [
         "HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 5\r\nConnection: keep-alive, X-A\r\nX-A: 1\r\n\r\nhello",
@@ -32,31 +29,22 @@ struct ResponseDifferentialTests {
         "X: y\r\n", "Transfer-Encoding: identity\r\n", " :", ", 5",
     ].map(latin1)
 
-    @Test func acceptedResponseIsReadTheSameByLlhttp() throws {
-        let environment = ProcessInfo.processInfo.environment
-        let seed = environment["LAYOVER_FUZZ_SEED"].flatMap(UInt64.init) ?? .random(in: 0...(.max))
-        let roundCount = environment["LAYOVER_FUZZ_ROUNDS"].flatMap(Int.init) ?? 10_000
-        print("response differential fuzz: LAYOVER_FUZZ_SEED=\(seed) LAYOVER_FUZZ_ROUNDS=\(roundCount)")
-        var generator = SeededGenerator(seed: seed)
+    @Test func acceptedResponseIsReadTheSameByLlhttp() {
         var acceptedCount = 0
-        for round in 0..<roundCount {
-            var bytes = try #require(Self.corpus.randomElement(using: &generator))
+        let roundCount = fuzz("response differential", roundCount: 10_000, SeededGenerator.init(seed:)) { generator in
+            var bytes = Self.corpus.randomElement(using: &generator) ?? []
             for _ in 0..<Int.random(in: 0..<4, using: &generator) { bytes.mutate(with: Self.pieces, removing: 0..<4, using: &generator) }
             let isHeadRequest = Int.random(in: 0..<6, using: &generator) == 0
             let ours = DecodedResponse(of: bytes, isHeadRequest: isHeadRequest)
             let cuts = (0..<3).map { _ in Int.random(in: 0...bytes.count, using: &generator) }.sorted()
             let text = String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) })).debugDescription
             guard DecodedResponse(of: bytes, isHeadRequest: isHeadRequest, cuts: cuts) == ours else {
-                Issue.record("seed \(seed), round \(round): differs when cut at \(cuts): \(text)")
-                return
+                return "differs when cut at \(cuts): \(text)"
             }
-            guard ours.isComplete else { continue }
+            guard ours.isComplete else { return nil }
             acceptedCount += 1
             let theirs = OtherReading(of: Array(bytes.dropLast(ours.rest.count)), isHeadRequest: isHeadRequest)
-            if let difference = theirs.difference(from: ours) {
-                Issue.record("seed \(seed), round \(round): \(difference) in \(text)")
-                return
-            }
+            return theirs.difference(from: ours).map { "\($0) in \(text)" }
         }
         #expect(acceptedCount * 6 > roundCount, "a fuzzer that makes only garbage tests nothing")
     }

@@ -5,6 +5,7 @@ import NIOCore
 struct DecodedResponse: Equatable {
     var statuses: [Int] = []
     var heads: [String] = []
+    var framings: [ResponseFraming] = []
     var body: [UInt8] = []
     var trailers: String?
     var isComplete = false
@@ -14,9 +15,9 @@ struct DecodedResponse: Equatable {
     var rest: [UInt8] = []
 
     /// Decodes `bytes`, cut before each offset in `cuts` (ascending).
-    init(of bytes: [UInt8], isHeadRequest: Bool = false, limits: FramingLimits = .init(), cuts: [Int] = []) {
+    init(of bytes: [UInt8], isHeadRequest: Bool = false, allowsUpgrade: Bool = false, limits: FramingLimits = .init(), cuts: [Int] = []) {
         var decoder = ResponseDecoder(limits: limits)
-        decoder.reset(isHeadRequest: isHeadRequest)
+        decoder.reset(isHeadRequest: isHeadRequest, allowsUpgrade: allowsUpgrade)
         var input = ByteBuffer()
         var start = 0
         for end in cuts + [bytes.count] {
@@ -27,8 +28,7 @@ struct DecodedResponse: Equatable {
         }
         isComplete = decoder.isComplete
         endsWithConnection = decoder.endsWithConnection
-        // The decoder leaves the bytes of an incomplete line in the input.
-        rest = isComplete ? Array(input.readableBytesView) : []
+        rest = Array(input.readableBytesView)
     }
 
     private mutating func drain(_ decoder: inout ResponseDecoder, _ input: inout ByteBuffer) {
@@ -38,6 +38,7 @@ struct DecodedResponse: Equatable {
                 case .head(let head):
                     statuses.append(head.status)
                     heads.append(head.bytes.visible)
+                    framings.append(head.framing)
                 case .body(let bytes): body.append(contentsOf: bytes.readableBytesView)
                 case .end(let lines): trailers = lines?.visible
                 }
