@@ -17,6 +17,11 @@ struct RefusedRequest: Sendable, CustomTestStringConvertible {
         .init(name, "POST / HTTP/1.1\r\nHost: a\r\n\(lines)\r\n\r\n", status)
     }
 
+    /// A request whose only flaw is in its first line.
+    static func line(_ line: String, _ status: Int = 400) -> Self {
+        .init(line.debugDescription, "\(line)\r\nHost: a\r\n\r\n", status)
+    }
+
     /// A request whose only flaw is in its target.
     static func target(_ target: String, _ status: Int = 400, method: String = "GET") -> Self {
         .init("\(method) \(target)", "\(method) \(target) HTTP/1.1\r\nHost: a\r\n\r\n", status)
@@ -36,7 +41,7 @@ struct RefusedRequest: Sendable, CustomTestStringConvertible {
 }
 
 extension RefusedRequest {
-    static let all: [RefusedRequest] = lines + requestLines + targets + hosts + framing + chunked
+    static let all: [RefusedRequest] = lines + requestLines + heads + targets + hosts + framing + chunked
 
     static let lines: [RefusedRequest] = [
         .fields("space before colon", "X : 1"), .fields("tab before colon", "X\t: 1"),
@@ -64,32 +69,15 @@ extension RefusedRequest {
     ]
 
     static let requestLines: [RefusedRequest] = [
-        .init("no version", "GET /\r\nHost: a\r\n\r\n"), .init("only a method", "GET\r\n\r\n"),
-        .init("empty version", "GET / \r\nHost: a\r\n\r\n"),
-        .init("lower-case version", "GET / http/1.1\r\nHost: a\r\n\r\n"),
-        .init("mixed-case version", "GET / HTtP/1.1\r\nHost: a\r\n\r\n"),
-        .init("other protocol", "GET / XTTP/1.1\r\nHost: a\r\n\r\n"),
-        .init("HTTP/2.0", "GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505),
-        .init("HTTP/1.2", "GET / HTTP/1.2\r\nHost: a\r\n\r\n", 505),
-        .init("HTTP/0.9", "GET / HTTP/0.9\r\n\r\n"),
-        .init("HTTP/2 preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
-        .init("HTTP/2", "GET / HTTP/2\r\nHost: a\r\n\r\n"),
-        .init("HTTP/1.10", "GET / HTTP/1.10\r\nHost: a\r\n\r\n"),
-        .init("HTTP/01.1", "GET / HTTP/01.1\r\nHost: a\r\n\r\n"),
-        .init("HTTP/1,1", "GET / HTTP/1,1\r\nHost: a\r\n\r\n"),
-        .init("signed version", "GET / HTTP/+1.1\r\nHost: a\r\n\r\n"),
-        .init("extra word", "GET / x HTTP/1.1\r\nHost: a\r\n\r\n"),
-        .init("word after the version", "GET / HTTP/1.1 x\r\nHost: a\r\n\r\n"),
-        .init("space after the version", "GET / HTTP/1.1 \r\nHost: a\r\n\r\n"),
-        .init("two spaces", "GET  / HTTP/1.1\r\nHost: a\r\n\r\n"),
-        .init("two spaces before the version", "GET /  HTTP/1.1\r\nHost: a\r\n\r\n"),
-        .init("tab", "GET\t/ HTTP/1.1\r\nHost: a\r\n\r\n"),
-        .init("tab before the version", "GET /\tHTTP/1.1\r\nHost: a\r\n\r\n"),
-        .init("method with colon", "G:T / HTTP/1.1\r\nHost: a\r\n\r\n"),
-        .init("method with obs-text", "G\u{C9}T / HTTP/1.1\r\nHost: a\r\n\r\n"),
-        .init("NUL in method", "G\0T / HTTP/1.1\r\nHost: a\r\n\r\n"),
-        .init("bare CR in request line", "GET /\r HTTP/1.1\r\nHost: a\r\n\r\n"),
-        .init("NUL after the version", "GET / HTTP/1.1\0\r\nHost: a\r\n\r\n"),
+        "GET /", "GET / ", "GET / http/1.1", "GET / HTtP/1.1", "GET / XTTP/1.1", "GET / HTTP/2", "GET / HTTP/1.10",
+        "GET / HTTP/01.1", "GET / HTTP/1,1", "GET / HTTP/+1.1", "GET / x HTTP/1.1", "GET / HTTP/1.1 x", "GET / HTTP/1.1 ",
+        "GET  / HTTP/1.1", "GET /  HTTP/1.1", "GET\t/ HTTP/1.1", "GET /\tHTTP/1.1", "G:T / HTTP/1.1", "G\u{C9}T / HTTP/1.1",
+        "G\0T / HTTP/1.1", "GET /\r HTTP/1.1", "GET / HTTP/1.1\0",
+    ].map { .line($0) }
+
+    static let heads: [RefusedRequest] = [
+        .init("only a method", "GET\r\n\r\n"), .line("GET / HTTP/2.0", 505), .line("GET / HTTP/1.2", 505),
+        .init("HTTP/0.9", "GET / HTTP/0.9\r\n\r\n"), .init("HTTP/2 preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
         .init("long request line", "GET /" + String(repeating: "a", count: 70_000) + " HTTP/1.1\r\nHost: a\r\n\r\n", 414),
         .init("endless request line", "GET /" + String(repeating: "a", count: 70_000), 414),
         .init("long field", "GET / HTTP/1.1\r\nHost: a\r\nX: " + String(repeating: "a", count: 70_000) + "\r\n\r\n", 431),
