@@ -7,7 +7,7 @@ struct ResponseLeniencyTests {
     /// A form that is taken, and what is passed on of it.
     struct Taken: Sendable, CustomTestStringConvertible {
         var text: String
-        var head: String
+        var head = "HTTP/1.1 200 OK\r\n"
         var body = ""
         var trailers: String?
         var isComplete = true
@@ -19,16 +19,12 @@ struct ResponseLeniencyTests {
         // White space before the colon (RFC 9112 section 5.1).
         Taken(text: "HTTP/1.1 200 OK\r\nX-A \t : 1\r\nContent-Length: 0\r\n\r\n", head: "HTTP/1.1 200 OK\r\nX-A: 1\r\n"),
         Taken(text: "HTTP/1.1 200 OK\r\nX-A :\r\nContent-Length : 2\r\n\r\nok", head: "HTTP/1.1 200 OK\r\nX-A:\r\n", body: "ok"),
-        Taken(
-            text: "HTTP/1.1 200 OK\r\nConnection : X-A\r\nX-A: 1\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
-            head: "HTTP/1.1 200 OK\r\n"),
+        Taken(text: "HTTP/1.1 200 OK\r\nConnection : X-A\r\nX-A: 1\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n"),
         Taken(text: "HTTP/1.1 204 No\r\nX-A : a : b\r\n\r\n", head: "HTTP/1.1 204 No\r\nX-A: a : b\r\n"),
-        Taken(
-            text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-Sum : 1\r\n\r\n", head: "HTTP/1.1 200 OK\r\n",
-            trailers: "X-Sum: 1\r\n"),
+        Taken(text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-Sum : 1\r\n\r\n", trailers: "X-Sum: 1\r\n"),
         // A higher minor version (RFC 9110 section 2.5).
-        Taken(text: "HTTP/1.2 200 OK\r\nContent-Length: 0\r\n\r\n", head: "HTTP/1.1 200 OK\r\n"),
-        Taken(text: "HTTP/1.9 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n", head: "HTTP/1.1 200 OK\r\n", body: "a"),
+        Taken(text: "HTTP/1.2 200 OK\r\nContent-Length: 0\r\n\r\n"),
+        Taken(text: "HTTP/1.9 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n", body: "a"),
         // The space of an empty reason (RFC 9112 section 4).
         Taken(text: "HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n", head: "HTTP/1.1 200 \r\n"),
         Taken(text: "HTTP/1.1 200 \r\nContent-Length: 0\r\n\r\n", head: "HTTP/1.1 200 \r\n"),
@@ -36,7 +32,7 @@ struct ResponseLeniencyTests {
         Taken(
             text: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX: y\r\nContent-Length: 2\r\n\r\nok", head: "HTTP/1.1 200 OK\r\nX: y\r\n",
             body: "ok"),
-        Taken(text: "HTTP/1.1 200 OK\r\nContent-Length: 2, 2,2\r\n\r\nok", head: "HTTP/1.1 200 OK\r\n", body: "ok"),
+        Taken(text: "HTTP/1.1 200 OK\r\nContent-Length: 2, 2,2\r\n\r\nok", body: "ok"),
         Taken(
             text: "HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\nX: y\r\nContent-Length: 2\r\n\r\n",
             head: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX: y\r\n", isHeadRequest: true),
@@ -45,17 +41,15 @@ struct ResponseLeniencyTests {
         // White space in the lines before chunks (RFC 9112 section 7.1.1), padding included.
         Taken(
             text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1   \t\r\na\r\n1 ; a\t= b ; c = \"x y\" ;d\r\nb\r\n0 ;e \r\n\r\n",
-            head: "HTTP/1.1 200 OK\r\n", body: "ab"),
+            body: "ab"),
         // A lone LF in the head of HTTP/1.0 (RFC 9112 section 2.2).
         Taken(text: "HTTP/1.0 200 OK\nX: y\nContent-Length: 2\n\nok", head: "HTTP/1.1 200 OK\r\nX: y\r\n", body: "ok"),
         Taken(text: "HTTP/1.0 200 OK\r\nX : y\nZ: 1\r\n\nok", head: "HTTP/1.1 200 OK\r\nX: y\r\nZ: 1\r\n", body: "ok", isComplete: false),
         Taken(text: "HTTP/1.0 200\n\n", head: "HTTP/1.1 200 \r\n", isComplete: false),
         // The coding that is none (RFC 2616 section 3.6).
-        Taken(text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: Identity\r\n\r\nok", head: "HTTP/1.1 200 OK\r\n", body: "ok", isComplete: false),
-        Taken(
-            text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 2\r\n\r\nok", head: "HTTP/1.1 200 OK\r\n", body: "ok"),
-        Taken(
-            text: "HTTP/1.0 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 2\r\n\r\nok", head: "HTTP/1.1 200 OK\r\n", body: "ok"),
+        Taken(text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: Identity\r\n\r\nok", body: "ok", isComplete: false),
+        Taken(text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 2\r\n\r\nok", body: "ok"),
+        Taken(text: "HTTP/1.0 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 2\r\n\r\nok", body: "ok"),
     ]
 
     @Test(arguments: taken)
@@ -73,7 +67,8 @@ struct ResponseLeniencyTests {
 
     private static let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
-    @Test(arguments: [
+    /// The nearest forms that stay a 502; `ResponseDecoderTests` reads them.
+    static let refused: [String] = [
         "HTTP/1.1 200 OK\r\nX A : 1\r\n\r\n", "HTTP/1.1 200 OK\r\n : 1\r\n\r\n", "HTTP/1.1 200 OK\r\n X: 1\r\n\r\n",
         "HTTP/1.1 200 OK\r\nX \r\n\r\n",
         "HTTP/1.1 200 OK\r\nX\u{B}: 1\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length\t: 1\r\n\r\n",
@@ -103,13 +98,7 @@ struct ResponseLeniencyTests {
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity;q=1\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n\r\n", "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-    ])
-    func formBehindTheBoundaryStaysABadGateway(text: String) {
-        let bytes = latin1(text)
-        let whole = DecodedResponse(of: bytes)
-        #expect(whole.error?.status == 502)
-        #expect(DecodedResponse(of: bytes, cuts: Array(0...bytes.count)).error == whole.error)
-    }
+    ]
 
     /// A client that parses the original lines must not find another length of the body than we do.
     @Test(arguments: ["Content-Length : 2", "Transfer-Encoding : chunked"])

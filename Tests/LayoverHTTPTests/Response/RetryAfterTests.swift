@@ -8,15 +8,9 @@ struct RetryAfterTests {
     private static func head(_ fields: String...) throws -> ResponseHead {
         var assembler = ResponseHeadAssembler()
         assembler.reset(isHeadRequest: false)
-        for line in ["HTTP/1.1 503 X"] + fields + [""] {
-            if let head = try Array((line + "\r\n").utf8).withUnsafeBytes({ try assembler.take(line: $0) }) {
-                return head
-            }
-        }
-        throw Incomplete()
+        let heads = try responseHeads((["HTTP/1.1 503 X"] + fields + ["", ""]).joined(separator: "\r\n"), to: &assembler)
+        return try #require(heads.first)
     }
-
-    private struct Incomplete: Error {}
 
     @Test(arguments: [
         ("Retry-After: 120", 120.0), ("retry-after:0", 0), ("Retry-After: 99999999999999999999999", 2_147_483_647),
