@@ -10,15 +10,16 @@ struct RequestForwardingTests {
     }
 
     @Test func endToEndFieldsAreForwardedUnchanged() throws {
-        let head = try requestHead(fields: "x-A:  1 ", "X-a: \u{FF}\u{80}", "Empty:", "Accept: a, b", "x-A: 1", "Cookie: c=d")
-        #expect(forwarded(head) == "x-A: 1|X-a: \u{FF}\u{80}|Empty: |Accept: a, b|x-A: 1|Cookie: c=d|")
+        let head = try requestHead(
+            fields: "x-A:  1 ", "X-a: \u{FF}\u{80}", "Empty:", "Accept: a, b", "x-A: 1", "Cookie: c=d", "Trailer: X", "X: trailers")
+        #expect(forwarded(head) == "x-A: 1|X-a: \u{FF}\u{80}|Empty: |Accept: a, b|x-A: 1|Cookie: c=d|Trailer: X|X: trailers|")
     }
 
     @Test(arguments: [
         "Connection: close", "Keep-Alive: timeout=5", "Proxy-Connection: keep-alive", "Proxy-Authorization: Basic x",
         "TE: gzip", "Upgrade: h2c", "HTTP2-Settings: AAA", "Proxy-Authenticate: Basic", "Content-Length: 0",
         "Transfer-Encoding: chunked", "Layover-Mode: pass", "layover-x: 1", "Via: 1.1 b",
-        "PROXY-AUTHENTICATION-INFO: x",
+        "PROXY-AUTHENTICATION-INFO: x", "TE:", "TE: trailersx", "TE: trailers;q=1", "TE: chunked", "TE: \"trailers\"",
     ])
     func hopByHopFieldIsRemoved(line: String) throws {
         #expect(try forwarded(requestHead(fields: "A: 1", line, "B: 2")) == "A: 1|B: 2|")
@@ -40,10 +41,6 @@ struct RequestForwardingTests {
         #expect(places.host == 1 && places.framing == 2 && places.expect == 3)
     }
 
-    @Test func trailerFieldIsForwarded() throws {
-        #expect(try forwarded(requestHead(fields: "Trailer: X")) == "Trailer: X|")
-    }
-
     /// RFC 9110 section 10.1.4: whoever sends TE names it in Connection.
     @Test(arguments: [
         ["TE: trailers", "Connection: TE"], ["TE: trailers"], ["te:Trailers"], ["TE: gzip;q=0.5, trailers", "Connection: close, te"],
@@ -54,20 +51,9 @@ struct RequestForwardingTests {
         #expect(try forwarded(requestHead(text)) == "A: 1|B: 2|TE: trailers|Connection: TE|")
     }
 
-    @Test(arguments: ["TE:", "TE: trailersx", "TE: trailers;q=1", "TE: chunked", "TE: \"trailers\"", "X: trailers"])
-    func otherTEValuesAreRemoved(line: String) throws {
-        #expect(!(try forwarded(requestHead(fields: line)).contains("TE")))
-    }
-
     /// The response to an HTTP/1.0 client is not chunked, so no trailers reach the client.
     @Test func teOfAnHTTP10ClientIsRemoved() throws {
         #expect(try forwarded(requestHead("GET / HTTP/1.0\r\nTE: trailers\r\nConnection: TE\r\n\r\n")) == "")
-    }
-
-    @Test func teFieldCanBeRemovedByName() throws {
-        var options = ForwardingOptions()
-        options.removedNames = [latin1("te")]
-        #expect(forwarded(try requestHead(fields: "TE: trailers", "B: 2"), options) == "B: 2|")
     }
 
     @Test func nominatedFieldsAreRemoved() throws {
@@ -99,10 +85,10 @@ struct RequestForwardingTests {
     @Test func optionsRemoveTheirFields() throws {
         var options = ForwardingOptions()
         options.keepsPrefer = false
-        options.removedNames = [latin1("X-secret")]
-        let head = try requestHead(fields: "Prefer: wait=1", "x-Secret: 1", "B: 2")
+        options.removedNames = [latin1("X-secret"), latin1("te")]
+        let head = try requestHead(fields: "Prefer: wait=1", "x-Secret: 1", "TE: trailers", "B: 2")
         #expect(forwarded(head, options) == "B: 2|")
-        #expect(forwarded(head) == "Prefer: wait=1|x-Secret: 1|B: 2|")
+        #expect(forwarded(head) == "Prefer: wait=1|x-Secret: 1|B: 2|TE: trailers|Connection: TE|")
     }
 
     @Test func supportedUpgradeIsForwarded() throws {

@@ -42,7 +42,14 @@ struct RequestDecoderTests {
         var seen: [String] = []
         for text in ["", "\r\n", "P", "UT / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n", "x", ""] {
             input.writeString(text)
-            let kind = try decoder.nextKind(&input)
+            let event = try decoder.next(&input)
+            let kind =
+                switch event {
+                case .head: "head"
+                case .body: "body"
+                case .end: "end"
+                case nil: "nothing"
+                }
             let place = decoder.isBetweenMessages ? "between" : decoder.isInHead ? "head" : "body"
             seen.append("\(kind) \(place)")
         }
@@ -53,14 +60,10 @@ struct RequestDecoderTests {
             ])
     }
 
-    @Test func bytesBehindConnectStayInTheInput() throws {
-        var decoder = RequestDecoder()
-        var input = ByteBuffer(string: "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\nGET / tunnel")
-        _ = try decoder.next(&input)
-        decoder.endOfMessages()
-        let kind = try decoder.nextKind(&input)
-        #expect(kind == "nothing")
-        #expect(String(buffer: input) == "GET / tunnel")
+    @Test func bytesBehindConnectStayInTheInput() {
+        let transcript = Transcript(of: latin1("CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\nGET / tunnel"))
+        #expect(transcript.messages.count == 1 && transcript.error == nil)
+        #expect(transcript.rest == latin1("GET / tunnel"))
     }
 
     @Test(arguments: ["1.1\r\nHost: a\r\nConnection: x, Close", "1.0\r\nConnection: keep-alive", "1.0\r\nHost: a"])
@@ -72,21 +75,11 @@ struct RequestDecoderTests {
     }
 
     @Test func bodyOfALargeLengthIsHandedOverAsItArrives() throws {
-        var decoder = RequestDecoder()
-        var input = ByteBuffer(
-            string: "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: \(Int.max)\r\n\r\nabc")
-        guard case .head(let head) = try decoder.next(&input) else {
-            Issue.record("no head")
-            return
-        }
-        #expect(head.framing == .length(.max))
-        guard case .body(let body) = try decoder.next(&input) else {
-            Issue.record("no body")
-            return
-        }
-        #expect(String(buffer: body) == "abc")
-        let kind = try decoder.nextKind(&input)
-        #expect(kind == "nothing")
+        let transcript = Transcript(of: latin1("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: \(Int.max)\r\n\r\nabc"))
+        let message = try #require(transcript.messages.first)
+        #expect(message.framing == .length(.max))
+        #expect(message.body == latin1("abc") && !message.isComplete)
+        #expect(transcript.error == nil)
     }
 
     @Test func forbiddenTrailersAreDropped() {
@@ -97,17 +90,11 @@ struct RequestDecoderTests {
 
     @Test func limitsAreThoseOfTheCaller() {
         var limits = FramingLimits()
-        limits.headByteCountMax = 60
         let bytes = latin1("GET / HTTP/1.1\r\nHost: a\r\nX: aaaaaaaaaaaaaaa\r\n\r\n")
-        #expect(Transcript(of: bytes, limits: limits).error == nil)
-        limits.headByteCountMax = bytes.count
-        #expect(Transcript(of: bytes, limits: limits).error == nil)
-        limits.headByteCountMax = bytes.count - 1
-        #expect(Transcript(of: bytes, limits: limits).error?.status == 431)
-        limits.headByteCountMax = 16
-        #expect(Transcript(of: bytes, limits: limits).error?.status == 431)
-        limits.headByteCountMax = 15
-        #expect(Transcript(of: bytes, limits: limits).error?.status == 414)
+        for (byteCountMax, status) in [(60, nil), (bytes.count, nil), (bytes.count - 1, 431), (16, 431), (15, 414)] as [(Int, Int?)] {
+            limits.headByteCountMax = byteCountMax
+            #expect(Transcript(of: bytes, limits: limits).error?.status == status, "\(byteCountMax)")
+        }
     }
 
     @Test func aTargetMayBeAsLongAsTheHead() {
