@@ -24,35 +24,16 @@ struct NetlinkMessageTests {
             NetlinkBytes().link(3, flags: flags).parsed == [.link(index: 3, name: "wire", isRunning: isRunning)])
     }
 
-    @Test func aDeletedLinkIsGone() {
-        #expect(NetlinkBytes().link(3, flags: 0, isGone: true).parsed == [.linkGone(index: 3)])
-    }
-
-    @Test func bridgePortMessagesAreNotTheLink() {
-        let bytes = NetlinkBytes().link(3, flags: Self.running, isGone: true, family: UInt8(AF_BRIDGE))
-            .link(3, flags: 0, family: UInt8(AF_BRIDGE))
-        #expect(bytes.parsed.isEmpty)
-    }
-
     // MARK: Addresses
 
-    @Test func globalAddressesOfBothFamiliesAreSeen() {
+    @Test func globalAddressesOfBothFamiliesAreSeenAndOfALinkItsLocalEnd() {
         let bytes = NetlinkBytes().address(2, [192, 0, 2, 7]).address(2, Self.sixth, prefix: 64)
+            .address(2, [10, 0, 0, 1], prefix: 32, peer: [10, 0, 0, 2])
         #expect(
             bytes.parsed == [
                 .address(link: 2, text: "192.0.2.7/24"), .address(link: 2, text: "2001:db8::7/64"),
+                .address(link: 2, text: "10.0.0.1/32"),
             ])
-    }
-
-    @Test func localEndOfAPointToPointLinkCounts() {
-        let bytes = NetlinkBytes().address(2, [10, 0, 0, 1], prefix: 32, peer: [10, 0, 0, 2])
-        #expect(bytes.parsed == [.address(link: 2, text: "10.0.0.1/32")])
-    }
-
-    @Test func linkLocalAndHostAddressesAreNotSeen() {
-        let bytes = NetlinkBytes().address(2, [169, 254, 1, 1], scope: UInt8(RT_SCOPE_LINK.rawValue))
-            .address(1, [127, 0, 0, 1], scope: UInt8(RT_SCOPE_HOST.rawValue))
-        #expect(bytes.parsed.isEmpty)
     }
 
     @Test(arguments: [UInt32(IFA_F_TENTATIVE), UInt32(IFA_F_DADFAILED), UInt32(IFA_F_TENTATIVE) | 0x100])
@@ -65,49 +46,43 @@ struct NetlinkMessageTests {
                 == [.addressGone(link: 2, text: "2001:db8::7/64")])
     }
 
-    @Test func aDeletedAddressIsGone() {
-        #expect(
-            NetlinkBytes().address(2, [192, 0, 2, 7], isGone: true).parsed
-                == [.addressGone(link: 2, text: "192.0.2.7/24")])
-    }
-
     // MARK: Routes
 
     @Test func defaultRoutesOfBothFamiliesAreSeen() {
         let bytes = NetlinkBytes().route(metric: 100).route(family: AF_INET6, gateway: Self.sixth)
+            .route(gateway: nil, table: 252, longTable: 51820).route(link: nil, gateway: nil)
         #expect(
             bytes.parsed == [
                 .defaultRoute(.init(family: .ipv4, linkIndex: 2, gateway: "192.0.2.1", metric: 100)),
                 .defaultRoute(.init(family: .ipv6, linkIndex: 2, gateway: "2001:db8::7")),
+                // The long number of a table wins over the short one.
+                .defaultRoute(.init(family: .ipv4, linkIndex: 2, table: 51820)),
+                // A route with several paths has no link.
+                .defaultRoute(.init(family: .ipv4, linkIndex: 0)),
             ])
     }
 
-    @Test func theLongTableNumberWinsOverTheShortOne() {
-        #expect(
-            NetlinkBytes().route(gateway: nil, table: 252, longTable: 51820).parsed
-                == [.defaultRoute(.init(family: .ipv4, linkIndex: 2, table: 51820))])
-    }
+    // MARK: Whole datagrams
 
-    @Test func aMultipathDefaultRouteHasNoLink() {
-        #expect(
-            NetlinkBytes().route(link: nil, gateway: nil).parsed
-                == [.defaultRoute(.init(family: .ipv4, linkIndex: 0))])
-    }
-
-    @Test func routesThatAreNotDefaultOrLeadNowhereAreNotSeen() {
-        let bytes = NetlinkBytes().route(prefix: 24, destination: [10, 0, 0, 0])
+    @Test func whatDoesNotConcernTheWayOutIsNotSeen() {
+        let bridgePorts = NetlinkBytes().link(3, flags: Self.running, isGone: true, family: UInt8(AF_BRIDGE))
+            .link(3, flags: 0, family: UInt8(AF_BRIDGE))
+        #expect(bridgePorts.parsed.isEmpty)
+        let localAddresses = NetlinkBytes().address(2, [169, 254, 1, 1], scope: UInt8(RT_SCOPE_LINK.rawValue))
+            .address(1, [127, 0, 0, 1], scope: UInt8(RT_SCOPE_HOST.rawValue))
+        #expect(localAddresses.parsed.isEmpty)
+        let otherRoutes = NetlinkBytes().route(prefix: 24, destination: [10, 0, 0, 0])
             .route(kind: UInt8(RTN_UNREACHABLE)).route(kind: UInt8(RTN_BLACKHOLE)).route(kind: UInt8(RTN_PROHIBIT))
             .route(destination: [10, 0, 0, 1]).route(flags: UInt32(RTM_F_CLONED)).route(family: AF_BRIDGE)
-        #expect(bytes.parsed.isEmpty)
+        #expect(otherRoutes.parsed.isEmpty)
     }
 
-    @Test func aDeletedDefaultRouteIsGone() {
-        #expect(
-            NetlinkBytes().route(isGone: true).parsed
-                == [.defaultRouteGone(.init(family: .ipv4, linkIndex: 2, gateway: "192.0.2.1"))])
+    @Test func whatIsDeletedIsGone() {
+        let route = LinkSnapshot.DefaultRoute(family: .ipv4, linkIndex: 2, gateway: "192.0.2.1")
+        #expect(NetlinkBytes().link(3, flags: 0, isGone: true).parsed == [.linkGone(index: 3)])
+        #expect(NetlinkBytes().address(2, [192, 0, 2, 7], isGone: true).parsed == [.addressGone(link: 2, text: "192.0.2.7/24")])
+        #expect(NetlinkBytes().route(isGone: true).parsed == [.defaultRouteGone(route)])
     }
-
-    // MARK: Whole datagrams
 
     /// Messages of Linux 6.18 about a veth with two addresses and a default route.
     @Test func aRecordedDumpIsRead() {
@@ -131,16 +106,13 @@ struct NetlinkMessageTests {
 
     @Test func endsErrorsAndInterruptionsAreReported() {
         let none = NetlinkBytes.number(Int32(0))
-        let bytes = NetlinkBytes().message(NLMSG_ERROR, none).message(NLMSG_ERROR, NetlinkBytes.number(Int32(-16)))
-            .link(2, flags: Self.running).message(NLMSG_DONE, flags: NLM_F_DUMP_INTR, none).message(NLMSG_NOOP, none)
+        let errors = NetlinkBytes().message(NLMSG_ERROR, none).message(NLMSG_ERROR, NetlinkBytes.number(Int32(-16)))
+            .message(NLMSG_ERROR, NetlinkBytes.number(Int32.min))
+        let bytes = errors.link(2, flags: Self.running).message(NLMSG_DONE, flags: NLM_F_DUMP_INTR, none).message(NLMSG_NOOP, none)
         #expect(
             bytes.parsed == [
-                .failed(errno: EBUSY), .link(index: 2, name: "wire", isRunning: true), .interrupted, .done,
+                .failed(errno: EBUSY), .failed(errno: .min), .link(index: 2, name: "wire", isRunning: true), .interrupted, .done,
             ])
-    }
-
-    @Test func theMostNegativeErrorIsNoTrap() {
-        #expect(NetlinkBytes().message(NLMSG_ERROR, NetlinkBytes.number(Int32.min)).parsed == [.failed(errno: .min)])
     }
 
     @Test(arguments: [0, 1, 15, 17, 1000, Int(UInt32.max)])

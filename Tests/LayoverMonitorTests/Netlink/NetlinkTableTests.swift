@@ -26,7 +26,6 @@ struct NetlinkTableTests {
         let down = table(
             Self.up, Self.address, .defaultRoute(Self.route), .link(index: 2, name: "wire", isRunning: false))
         #expect(down.snapshot == LinkSnapshot())
-        #expect(!down.snapshot.isUsable)
     }
 
     @Test func aLinkThatIsGoneTakesAllWithIt() {

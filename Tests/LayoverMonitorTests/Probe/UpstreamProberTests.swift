@@ -22,24 +22,20 @@ struct UpstreamProberTests {
         let prober = try makeProber()
         async let result = prober.probe()
         answer(try await upstream.nextAttempt())
-        return await result
+        let found = await result
+        #expect(upstream.complaints == [])
+        return found
     }
 
-    @Test func theExpectedStatusIsExpected() async throws {
-        #expect(try await probe { $0.respond(204) } == .expected)
-        #expect(upstream.complaints == [])
-    }
-
-    @Test(arguments: [200, 302, 307, 401, 503, 511])
-    func otherStatusMeansAPortal(status: Int) async throws {
-        #expect(try await probe { $0.respond(status, ["Location: http://portal.example/"]) } == .portal(status: status))
-        #expect(upstream.complaints == [])
+    @Test(arguments: [204, 200, 302, 307, 401, 503, 511])
+    func onlyTheExpectedStatusIsNoPortal(status: Int) async throws {
+        let result = try await probe { $0.respond(status, ["Location: http://portal.example/"]) }
+        #expect(result == (status == 204 ? .expected : .portal(status: status)))
     }
 
     @Test func missingResponseIsAFailure() async throws {
         let result = try await probe { $0.fail(.connectionTimeout) }
         #expect(result == .failed(.connectionTimeout, message: "The script says connection_timeout."))
-        #expect(upstream.complaints == [])
     }
 
     @Test func aBodyIsNotWaitedForButAborted() async throws {
