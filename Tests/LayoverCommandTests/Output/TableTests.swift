@@ -62,8 +62,4 @@ struct TableTests {
         }
         #expect(lines[1] == "\u{1B}[31ma\u{1B}[0m     1  http://a.example/a/long/path  x")
     }
-
-    @Test func plainTerminalHasNoColors() {
-        #expect(Terminal.plain.colored("x", as: "failed") == "x")
-    }
 }
