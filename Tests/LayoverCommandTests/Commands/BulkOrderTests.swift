@@ -29,62 +29,52 @@ struct BulkOrderTests {
         return ids
     }
 
-    @Test func moreIDsThanOneCallTakesAreCommandedInParts() async throws {
-        try await LiveAdmin.with(limits: Self.limits) { admin in
-            let ids = await Self.parkMany(1500, in: admin)
-            try await run(["cancel"] + ids.map(\.description) + ["--admin-url", admin.url])
-            #expect(await admin.engine.counts().values.allSatisfy { $0 == 0 })
-        }
+    @Test(.liveAdmin(limits: limits)) func moreIDsThanOneCallTakesAreCommandedInParts() async throws {
+        let ids = await Self.parkMany(1500, in: admin)
+        try await run(["cancel"] + ids.map(\.description) + ["--admin-url", admin.url])
+        #expect(await admin.engine.counts().values.allSatisfy { $0 == 0 })
     }
 
-    @Test func terminalSeesTheProgressAndItIsGoneAtTheEnd() async throws {
-        try await LiveAdmin.with(limits: Self.limits) { admin in
-            _ = await Self.parkMany(2500, in: admin)
-            let result = try await PseudoTerminal.run(["cancel", "--host", "shop.example", "--admin-url", admin.url])
-            #expect(result.status == 0 && result.output.contains("\rcancel: done 1000 of 2500\u{1B}[K"), "\(result)")
-            #expect(result.output.hasSuffix("\r\u{1B}[K2500 of 2500 done\r\n"), "\(result)")
-            #expect(await admin.engine.counts().values.allSatisfy { $0 == 0 })
-        }
+    @Test(.liveAdmin(limits: limits)) func terminalSeesTheProgressAndItIsGoneAtTheEnd() async throws {
+        _ = await Self.parkMany(2500, in: admin)
+        let result = try await PseudoTerminal.run(["cancel", "--host", "shop.example", "--admin-url", admin.url])
+        #expect(result.status == 0 && result.output.contains("\rcancel: done 1000 of 2500\u{1B}[K"), "\(result)")
+        #expect(result.output.hasSuffix("\r\u{1B}[K2500 of 2500 done\r\n"), "\(result)")
+        #expect(await admin.engine.counts().values.allSatisfy { $0 == 0 })
     }
 
-    @Test func noProgressWithoutATerminal() async throws {
-        try await LiveAdmin.with(limits: Self.limits) { admin in
-            _ = await Self.parkMany(1500, in: admin)
-            let result = try await Command(RunningLayover.binary, ["cancel", "--all", "--admin-url", admin.url]).run()
-            #expect(result.output == "1500 of 1500 done\n" && result.errors == "", "\(result)")
-        }
+    @Test(.liveAdmin(limits: limits)) func noProgressWithoutATerminal() async throws {
+        _ = await Self.parkMany(1500, in: admin)
+        let result = try await Command(RunningLayover.binary, ["cancel", "--all", "--admin-url", admin.url]).run()
+        #expect(result.output == "1500 of 1500 done\n" && result.errors == "", "\(result)")
     }
 
-    @Test func interruptedCommandSaysWhatWasDone() async throws {
+    @Test(.liveAdmin(limits: limits)) func interruptedCommandSaysWhatWasDone() async throws {
         // The second part ends once the command has been interrupted, however late that is.
         let (gate, folder) = (Signal(), try TemporaryFolder())
         let mark = folder.file("interrupted").path
-        try await LiveAdmin.with(limits: Self.limits) { admin in
-            _ = await Self.parkMany(9000, in: admin, gated: 1500, by: gate)
-            async let running = PseudoTerminal.run(
-                ["cancel", "--all", "--admin-url", admin.url],
-                steps: #"[{"expect":"done 1000 of 9000","signal":2,"touch":"\#(mark)"}]"#)
-            _ = try await FolderWatch(folder.url).first("the interruption", within: .seconds(60)) {
-                FileManager.default.fileExists(atPath: mark) ? true : nil
-            }
-            gate.fire()
-            let result = try await running
-            let found = result.output.firstMatch(of: #/interrupted: cancel was done for ([0-9]+) of 9000, the others are unchanged/#)
-            #expect(result.status == 130 && found != nil, "\(result)")
-            let left = await admin.engine.counts().values.reduce(0, +)
-            #expect(found.flatMap { Int($0.output.1) } == 9000 - left && left > 0, "\(result)")
+        _ = await Self.parkMany(9000, in: admin, gated: 1500, by: gate)
+        async let running = PseudoTerminal.run(
+            ["cancel", "--all", "--admin-url", admin.url],
+            steps: #"[{"expect":"done 1000 of 9000","signal":2,"touch":"\#(mark)"}]"#)
+        _ = try await FolderWatch(folder.url).first("the interruption", within: .seconds(60)) {
+            FileManager.default.fileExists(atPath: mark) ? true : nil
         }
+        gate.fire()
+        let result = try await running
+        let found = result.output.firstMatch(of: #/interrupted: cancel was done for ([0-9]+) of 9000, the others are unchanged/#)
+        #expect(result.status == 130 && found != nil, "\(result)")
+        let left = await admin.engine.counts().values.reduce(0, +)
+        #expect(found.flatMap { Int($0.output.1) } == 9000 - left && left > 0, "\(result)")
     }
 
-    @Test func waitingForOutcomesTellsHowManyAreOpen() async throws {
-        try await LiveAdmin.with { admin in
-            for number in 1...2 { _ = admin.park(UInt64(number)) }
-            let result = try await PseudoTerminal.run(
-                ["retry", "--all", "--wait", "--admin-url", admin.url],
-                steps: #"[{"expect":"0 delivered, 2 still waiting","signal":2}]"#)
-            #expect(result.status == 130, "\(result)")
-            #expect(result.output.contains("interrupted: 0 delivered, 2 still waiting; they stay as they are"), "\(result)")
-        }
+    @Test(.liveAdmin) func waitingForOutcomesTellsHowManyAreOpen() async throws {
+        for number in 1...2 { _ = admin.park(UInt64(number)) }
+        let result = try await PseudoTerminal.run(
+            ["retry", "--all", "--wait", "--admin-url", admin.url],
+            steps: #"[{"expect":"0 delivered, 2 still waiting","signal":2}]"#)
+        #expect(result.status == 130, "\(result)")
+        #expect(result.output.contains("interrupted: 0 delivered, 2 still waiting; they stay as they are"), "\(result)")
     }
 
     @Test func lineIsDrawnTenTimesASecondAtMostAndCutToTheTerminal() {

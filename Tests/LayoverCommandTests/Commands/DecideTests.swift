@@ -20,35 +20,29 @@ struct DecideTests {
         return (told, asked)
     }
 
-    @Test func nothingToDecideIsSaid() async throws {
-        try await LiveAdmin.with { admin async throws in
-            _ = admin.park(0xa)
-            #expect(try await walk(admin).told == ["no request needs a decision"])
-        }
+    @Test(.liveAdmin) func nothingToDecideIsSaid() async throws {
+        _ = admin.park(0xa)
+        #expect(try await walk(admin).told == ["no request needs a decision"])
     }
 
-    @Test func eachRequestGetsItsDecision() async throws {
-        try await LiveAdmin.with { admin async throws in
-            let ids = (1...4).map { admin.parkUndecided($0) }
-            let (told, asked) = try await walk(admin, "", "settle", "d", "nonsense", "f", "duplicate-risk")
-            #expect(told.first?.hasPrefix("1 of 4: ") == true)
-            #expect(told.contains { $0.contains("may have processed") }, "\(told)")
-            #expect(asked.first?.contains("retry") == false, "it cannot be sent without force")
-            #expect(told.contains("  please write one of the words, or its first letter"))
-            var states: [EntryState?] = []
-            for id in ids { states.append(await admin.engine.entry(id)?.state) }
-            #expect(states == [.undecided, .delivered, .cancelled, .attempting])
-            #expect(await admin.engine.entry(ids[2])?.lastCommand?.reason == "asked the shop")
-        }
+    @Test(.liveAdmin) func eachRequestGetsItsDecision() async throws {
+        let ids = (1...4).map { admin.parkUndecided($0) }
+        let (told, asked) = try await walk(admin, "", "settle", "d", "nonsense", "f", "duplicate-risk")
+        #expect(told.first?.hasPrefix("1 of 4: ") == true)
+        #expect(told.contains { $0.contains("may have processed") }, "\(told)")
+        #expect(asked.first?.contains("retry") == false, "it cannot be sent without force")
+        #expect(told.contains("  please write one of the words, or its first letter"))
+        var states: [EntryState?] = []
+        for id in ids { states.append(await admin.engine.entry(id)?.state) }
+        #expect(states == [.undecided, .delivered, .cancelled, .attempting])
+        #expect(await admin.engine.entry(ids[2])?.lastCommand?.reason == "asked the shop")
     }
 
-    @Test func forceNeedsTheTypedWordsAndTheEndOfTheInputEnds() async throws {
-        try await LiveAdmin.with { admin async throws in
-            let ids = (1...2).map { admin.parkUndecided($0) }
-            let (told, _) = try await walk(admin, "force", "yes")
-            #expect(told.contains("  nothing was done"))
-            for id in ids { #expect(await admin.engine.entry(id)?.state == .undecided) }
-            #expect(try await walk(admin, "quit").told.count == 2)
-        }
+    @Test(.liveAdmin) func forceNeedsTheTypedWordsAndTheEndOfTheInputEnds() async throws {
+        let ids = (1...2).map { admin.parkUndecided($0) }
+        let (told, _) = try await walk(admin, "force", "yes")
+        #expect(told.contains("  nothing was done"))
+        for id in ids { #expect(await admin.engine.entry(id)?.state == .undecided) }
+        #expect(try await walk(admin, "quit").told.count == 2)
     }
 }

@@ -8,19 +8,6 @@ import Testing
 struct PendingScreenTests {
     private static let now = Date(timeIntervalSince1970: 1_767_225_700)  // 100 s after the fixture was parked
 
-    private static func entry(_ number: Int, revision: Int = 1) -> String {
-        """
-        {"id":"\(number)0000000000000000000000000000000","ticket":null,"revision":\(revision),"state":"attempting","waitingFor":null,
-        "why":null,"method":"POST","url":"http://shop.example/orders/\(number)","host":"shop.example","route":null,
-        "policy":"default","lane":null,"priority":3,"attempts":1,"automaticLeft":null,
-        "createdAt":"2026-01-01T00:00:00.000Z","parkedAt":"2026-01-01T00:00:00.000Z","nextAttemptAt":null,
-        "expiresAt":"2026-01-01T00:00:00.000Z","lastFailure":{"kind":"connection_refused","phase":"connecting",
-        "evidence":"neverSent","message":"x","at":"2026-01-01T00:00:00.000Z","curlCode":null,"osError":null},
-        "client":{"address":"127.0.0.1:5","connected":true,"userAgent":null},"requestBytes":0,
-        "bodyReplayable":true,"incident":null,"actions":[]}
-        """
-    }
-
     private static func snapshot(_ entries: [String]) -> EventReader.Event {
         .init(id: "", name: "snapshot", data: "{\"data\":[\(entries.joined(separator: ","))],\"counts\":{},\"nextCursor\":null}")
     }
@@ -31,20 +18,20 @@ struct PendingScreenTests {
 
     @Test func listThatIsHigherThanTheTerminalSaysHowManyMore() async throws {
         let screen = PendingScreen(host: nil, states: nil)
-        _ = try await screen.take(Self.snapshot((1...9).map { Self.entry($0) }))
+        _ = try await screen.take(Self.snapshot((1...9).map { entryJSON($0) }))
         let lines = await screen.lines(Self.terminal(height: 7), now: Self.now)
         #expect(lines.count == 6)
         #expect(lines.last == "… and 5 more")
         let all = await screen.lines(Self.terminal(height: 24), now: Self.now)
         #expect(all.count == 10)
         let limited = PendingScreen(host: nil, states: nil, limit: 2)
-        _ = try await limited.take(Self.snapshot((1...9).map { Self.entry($0) }))
+        _ = try await limited.take(Self.snapshot((1...9).map { entryJSON($0) }))
         #expect(await limited.lines(Self.terminal(height: 24), now: Self.now).last == "… and 7 more")
     }
 
     @Test func eightyColumnsShowTheURLAndTheFailure() async throws {
         let screen = PendingScreen(host: nil, states: nil)
-        _ = try await screen.take(Self.snapshot([Self.entry(1)]))
+        _ = try await screen.take(Self.snapshot([entryJSON(1)]))
         let lines = await screen.lines(Self.terminal(width: 80), now: Self.now)
         #expect(lines.allSatisfy { $0.count <= 80 })
         #expect(lines[1].contains("POST") && lines[1].contains("http://shop.example/ord") && lines[1].contains("connection_"))
@@ -52,18 +39,18 @@ struct PendingScreenTests {
 
     @Test func agesGoOnWithoutEvents() async throws {
         let screen = PendingScreen(host: nil, states: nil)
-        _ = try await screen.take(Self.snapshot([Self.entry(1)]))
+        _ = try await screen.take(Self.snapshot([entryJSON(1)]))
         #expect(await screen.lines(.plain, now: Self.now)[1].contains("100s"))
         #expect(await screen.lines(.plain, now: Self.now + 7)[1].contains("107s"))
     }
 
     @Test func lossOfTheConnectionIsShownUntilTheProxyIsBack() async throws {
         let screen = PendingScreen(host: nil, states: nil)
-        _ = try await screen.take(Self.snapshot([Self.entry(1), Self.entry(2)]))
+        _ = try await screen.take(Self.snapshot([entryJSON(1), entryJSON(2)]))
         #expect(await screen.connectionLost("the proxy closed the event stream"))
         #expect(await !screen.connectionLost("the proxy closed the event stream"))
         #expect(await screen.lines(.plain, now: Self.now).last == "the proxy closed the event stream; trying again")
-        let told = try await screen.take(Self.snapshot([Self.entry(1), Self.entry(2, revision: 2)]))
+        let told = try await screen.take(Self.snapshot([entryJSON(1), entryJSON(2, revision: 2)]))
         #expect(told.count == 1 && told[0].hasPrefix("200000000000 parked"), "only what changed meanwhile")
         #expect(await screen.lines(.plain, now: Self.now).count == 3)
     }

@@ -8,27 +8,25 @@ import Testing
 
 /// `layover rehearse`: outages that are played.
 struct RehearseCommandTests {
-    @Test func rehearsalsBeginAndStop() async throws {
-        try await LiveAdmin.with { admin in
-            let address = ["--admin-url", admin.url]
-            try await run(["rehearse", "a.example", "refuse"] + address)
-            try await run(["rehearse", "b.example:8080", "cut", "--after-bytes", "500", "--for", "30s", "--json"] + address)
-            try await run(["rehearse", "c.example", "status", "--status", "500"] + address)
-            let orders = await admin.engine.currentRehearsals().map(\.order)
-            #expect(orders.map(\.host.description) == ["a.example", "b.example:8080", "c.example"])
-            #expect(orders.map(\.fault) == [.refuse, .cut, .status])
-            #expect(orders[1].byteCount == 500 && orders[1].length == .seconds(30) && orders[2].status == 500)
-            for arguments in [["--list"], ["--list", "--json"]] { try await run(["rehearse"] + arguments + address) }
-            try await run(["rehearse", "--stop", "2"] + address)
-            #expect(await admin.engine.currentRehearsals().map(\.number) == [1, 3])
-            try await run(["rehearse", "--stop", "--all"] + address)
-            #expect(await admin.engine.currentRehearsals().isEmpty)
-            for arguments in [["--stop", "2"], ["--stop", "--all"]] {
-                await exits(["rehearse"] + arguments + address, with: 3)
-            }
-            for arguments in [["a.example", "explode"], ["http://a.example/", "refuse"], ["a.example", "hang", "--for", "2d"]] {
-                await exits(["rehearse"] + arguments + address, with: 1)
-            }
+    @Test(.liveAdmin) func rehearsalsBeginAndStop() async throws {
+        let address = ["--admin-url", admin.url]
+        try await run(["rehearse", "a.example", "refuse"] + address)
+        try await run(["rehearse", "b.example:8080", "cut", "--after-bytes", "500", "--for", "30s", "--json"] + address)
+        try await run(["rehearse", "c.example", "status", "--status", "500"] + address)
+        let orders = await admin.engine.currentRehearsals().map(\.order)
+        #expect(orders.map(\.host.description) == ["a.example", "b.example:8080", "c.example"])
+        #expect(orders.map(\.fault) == [.refuse, .cut, .status])
+        #expect(orders[1].byteCount == 500 && orders[1].length == .seconds(30) && orders[2].status == 500)
+        for arguments in [["--list"], ["--list", "--json"]] { try await run(["rehearse"] + arguments + address) }
+        try await run(["rehearse", "--stop", "2"] + address)
+        #expect(await admin.engine.currentRehearsals().map(\.number) == [1, 3])
+        try await run(["rehearse", "--stop", "--all"] + address)
+        #expect(await admin.engine.currentRehearsals().isEmpty)
+        for arguments in [["--stop", "2"], ["--stop", "--all"]] {
+            await exits(["rehearse"] + arguments + address, with: 3)
+        }
+        for arguments in [["a.example", "explode"], ["http://a.example/", "refuse"], ["a.example", "hang", "--for", "2d"]] {
+            await exits(["rehearse"] + arguments + address, with: 1)
         }
     }
 

@@ -60,76 +60,68 @@ struct RouteVariablesTests {
         #expect(Self.set(host).notes.first?.contains(text) == true)
     }
 
-    private static func withRoutes(
-        asksForUser: Bool = false, _ test: ([String], LiveAdmin) async throws -> Void
-    ) async throws {
-        try await LiveAdmin.with(sources: { sources in
-            sources.asksForUser = { asksForUser }
-            sources.configuration = {
-                [
-                    ConfigurationValue(key: "routes.ai.upstream", value: "\"https://api.openai.com\"", source: "file"),
-                    ConfigurationValue(key: "routes.ai.key", value: "\"***\"", source: "file"),
-                    ConfigurationValue(key: "routes.slow.upstream", value: "null", source: "default"),
-                    ConfigurationValue(key: "routes.pip.upstream", value: "\"https://pypi.org/\"", source: "file"),
-                    ConfigurationValue(key: "routes.pip.key", value: "null", source: "default"),
-                ]
-            }
-        }) { admin in try await test(["--admin-url", admin.url], admin) }
+    private static let routes: @Sendable (inout AdminSources) -> Void = { sources in
+        sources.configuration = {
+            [
+                ConfigurationValue(key: "routes.ai.upstream", value: "\"https://api.openai.com\"", source: "file"),
+                ConfigurationValue(key: "routes.ai.key", value: "\"***\"", source: "file"),
+                ConfigurationValue(key: "routes.slow.upstream", value: "null", source: "default"),
+                ConfigurationValue(key: "routes.pip.upstream", value: "\"https://pypi.org/\"", source: "file"),
+                ConfigurationValue(key: "routes.pip.key", value: "null", source: "default"),
+            ]
+        }
+    }
+
+    private static let routesForUsers: @Sendable (inout AdminSources) -> Void = { sources in
+        routes(&sources)
+        sources.asksForUser = { true }
     }
 
     private static func variables(_ arguments: [String], _ environment: [String: String] = [:]) async throws -> RouteVariables {
-        let env = try Env.parse(arguments)
+        let env = try Env.parse(["--admin-url", admin.url] + arguments)
         return try await env.route.variables(of: try #require(env.route.name), env.options, environment: environment)
     }
 
-    @Test func runningProxySaysWhereTheRouteLeads() async throws {
-        try await Self.withRoutes { address, _ in
-            let found = try await Self.variables(address + ["--route", "pip"])
-            #expect(Self.lines(found)[0] == "PIP_INDEX_URL=http://127.0.0.1:18080/.layover/route/pip/simple")
-            let own = try await Self.variables(address + ["--route", "pip", "--for", "go"])
-            #expect(Self.lines(own) == ["GOPROXY=http://127.0.0.1:18080/.layover/route/pip"])
-        }
+    @Test(.liveAdmin(sources: routes)) func runningProxySaysWhereTheRouteLeads() async throws {
+        let found = try await Self.variables(["--route", "pip"])
+        #expect(Self.lines(found)[0] == "PIP_INDEX_URL=http://127.0.0.1:18080/.layover/route/pip/simple")
+        let own = try await Self.variables(["--route", "pip", "--for", "go"])
+        #expect(Self.lines(own) == ["GOPROXY=http://127.0.0.1:18080/.layover/route/pip"])
     }
 
-    @Test func keyOfTheRouteIsInThePath() async throws {
-        try await Self.withRoutes { address, _ in
-            let expected = ["OPENAI_BASE_URL=http://127.0.0.1:18080/.layover/route/ai/~k3y/v1"]
-            let given = try await Self.variables(address + ["--route", "ai", "--route-key", "k3y"])
-            #expect(Self.lines(given) == expected)
-            let fromEnvironment = try await Self.variables(address + ["--route", "ai"], ["LAYOVER_ROUTE_KEY": "k3y"])
-            #expect(Self.lines(fromEnvironment) == expected)
-        }
+    @Test(.liveAdmin(sources: routes)) func keyOfTheRouteIsInThePath() async throws {
+        let expected = ["OPENAI_BASE_URL=http://127.0.0.1:18080/.layover/route/ai/~k3y/v1"]
+        let given = try await Self.variables(["--route", "ai", "--route-key", "k3y"])
+        #expect(Self.lines(given) == expected)
+        let fromEnvironment = try await Self.variables(["--route", "ai"], ["LAYOVER_ROUTE_KEY": "k3y"])
+        #expect(Self.lines(fromEnvironment) == expected)
     }
 
     /// Credentials of the proxy are for the proxy: in a base URL they would be sent to the origin.
-    @Test func credentialsOfTheProxyAreNotInTheBaseURL() async throws {
-        try await Self.withRoutes { address, _ in
-            for url in ["http://me:se%40cret@127.0.0.1:18080/", "http://127.0.0.1:18080/", "http://127.0.0.1:18080"] {
-                let found = try await Self.variables(address + ["--route", "pip", "--proxy-url", url])
-                #expect(Self.lines(found)[0] == "PIP_INDEX_URL=http://127.0.0.1:18080/.layover/route/pip/simple")
-            }
+    @Test(.liveAdmin(sources: routes)) func credentialsOfTheProxyAreNotInTheBaseURL() async throws {
+        for url in ["http://me:se%40cret@127.0.0.1:18080/", "http://127.0.0.1:18080/", "http://127.0.0.1:18080"] {
+            let found = try await Self.variables(["--route", "pip", "--proxy-url", url])
+            #expect(Self.lines(found)[0] == "PIP_INDEX_URL=http://127.0.0.1:18080/.layover/route/pip/simple")
         }
     }
 
     /// The key of a route stands for a user.
-    @Test func keyedRouteOfAProxyWithUsersNeedsNoUser() async throws {
-        try await Self.withRoutes(asksForUser: true) { address, _ in
-            let keyed = try await Self.variables(address + ["--route", "ai", "--route-key", "k3y"])
-            #expect(Self.lines(keyed) == ["OPENAI_BASE_URL=http://127.0.0.1:18080/.layover/route/ai/~k3y/v1"])
-            let failure = await #expect(throws: CommandFailure.self) { try await Self.variables(address + ["--route", "pip"]) }
-            #expect(failure?.code == .usage)
-            #expect(failure?.message.contains("routes.pip.key") == true)
-        }
+    @Test(.liveAdmin(sources: routesForUsers)) func keyedRouteOfAProxyWithUsersNeedsNoUser() async throws {
+        let keyed = try await Self.variables(["--route", "ai", "--route-key", "k3y"])
+        #expect(Self.lines(keyed) == ["OPENAI_BASE_URL=http://127.0.0.1:18080/.layover/route/ai/~k3y/v1"])
+        let failure = await #expect(throws: CommandFailure.self) { try await Self.variables(["--route", "pip"]) }
+        #expect(failure?.code == .usage)
+        #expect(failure?.message.contains("routes.pip.key") == true)
     }
 
-    @Test(arguments: [
-        ("none", "there is no route none; routes with one: ai, pip"), ("slow", "the route slow has no upstream, and so no base URL"),
-    ])
+    @Test(
+        .liveAdmin(sources: routes),
+        arguments: [
+            ("none", "there is no route none; routes with one: ai, pip"), ("slow", "the route slow has no upstream, and so no base URL"),
+        ])
     func unknownRouteIsAnError(name: String, text: String) async throws {
-        try await Self.withRoutes { address, _ in
-            let failure = await #expect(throws: CommandFailure.self) { try await Self.variables(address + ["--route", name]) }
-            #expect(failure?.code == .usage)
-            #expect(failure?.message.hasPrefix(text) == true)
-        }
+        let failure = await #expect(throws: CommandFailure.self) { try await Self.variables(["--route", name]) }
+        #expect(failure?.code == .usage)
+        #expect(failure?.message.hasPrefix(text) == true)
     }
 }

@@ -10,35 +10,31 @@ struct ColorTests {
     private static let red = "\u{1B}[31m"
     private static let yellow = "\u{1B}[33m"
 
-    @Test func terminalGetsTheColoursOfStatesAndReachability() async throws {
-        try await LiveAdmin.with { admin in
-            let id = admin.park(0xa).description
-            let pending = try await PseudoTerminal.run(["pending", "--admin-url", admin.url])
-            #expect(pending.output.contains("\(Self.yellow)waiting"), "\(pending)")
-            let show = try await PseudoTerminal.run(["show", id, "--admin-url", admin.url])
-            #expect(show.output.contains("\(Self.yellow)waiting"), "\(show)")
-            try await run(["offline", "--admin-url", admin.url])
-            let status = try await PseudoTerminal.run(["status", "--admin-url", admin.url])
-            #expect(status.output.contains("\(Self.red)offline"), "\(status)")
-            let json = try await PseudoTerminal.run(["pending", "--json", "--admin-url", admin.url])
-            #expect(!json.output.contains("\u{1B}") && json.output.contains("shop.example"), "\(json)")
-        }
+    @Test(.liveAdmin) func terminalGetsTheColoursOfStatesAndReachability() async throws {
+        let id = admin.park(0xa).description
+        let pending = try await PseudoTerminal.run(["pending", "--admin-url", admin.url])
+        #expect(pending.output.contains("\(Self.yellow)waiting"), "\(pending)")
+        let show = try await PseudoTerminal.run(["show", id, "--admin-url", admin.url])
+        #expect(show.output.contains("\(Self.yellow)waiting"), "\(show)")
+        try await run(["offline", "--admin-url", admin.url])
+        let status = try await PseudoTerminal.run(["status", "--admin-url", admin.url])
+        #expect(status.output.contains("\(Self.red)offline"), "\(status)")
+        let json = try await PseudoTerminal.run(["pending", "--json", "--admin-url", admin.url])
+        #expect(!json.output.contains("\u{1B}") && json.output.contains("shop.example"), "\(json)")
     }
 
     /// no-color.org: any value that is not empty.
-    @Test(arguments: [["NO_COLOR": "1"], ["NO_COLOR": "0"], ["TERM": "dumb"]])
+    @Test(.liveAdmin, arguments: [["NO_COLOR": "1"], ["NO_COLOR": "0"], ["TERM": "dumb"]])
     func terminalWithoutColoursGetsTheSameText(environment: [String: String]) async throws {
-        try await LiveAdmin.with { admin in
-            _ = admin.park(0xa)
-            try await run(["offline", "--admin-url", admin.url])
-            for arguments in [["status"], ["pending"], ["show", "a"], ["show", "f"]] {
-                let arguments = arguments + ["--admin-url", admin.url]
-                let plain = try await PseudoTerminal.run(arguments, environment: environment)
-                #expect(!plain.output.contains("\u{1B}"), "\(plain)")
-                let colored = try await PseudoTerminal.run(arguments)
-                #expect(colored.output.contains("\u{1B}["), "\(colored)")
-                #expect(Self.words(colored.output) == Self.words(plain.output))
-            }
+        _ = admin.park(0xa)
+        try await run(["offline", "--admin-url", admin.url])
+        for arguments in [["status"], ["pending"], ["show", "a"], ["show", "f"]] {
+            let arguments = arguments + ["--admin-url", admin.url]
+            let plain = try await PseudoTerminal.run(arguments, environment: environment)
+            #expect(!plain.output.contains("\u{1B}"), "\(plain)")
+            let colored = try await PseudoTerminal.run(arguments)
+            #expect(colored.output.contains("\u{1B}["), "\(colored)")
+            #expect(Self.words(colored.output) == Self.words(plain.output))
         }
     }
 
@@ -55,12 +51,10 @@ struct ColorTests {
         #expect(piped.status == 2 && piped.errors.hasPrefix("error: cannot reach"), "\(piped)")
     }
 
-    @Test func pipeGetsNoColours() async throws {
-        try await LiveAdmin.with { admin in
-            _ = admin.park(0xa)
-            let piped = try await Command(RunningLayover.binary, ["pending", "--admin-url", admin.url]).with(["TERM": "xterm"]).run()
-            #expect(piped.output.contains("waiting") && !piped.output.contains("\u{1B}"), "\(piped)")
-        }
+    @Test(.liveAdmin) func pipeGetsNoColours() async throws {
+        _ = admin.park(0xa)
+        let piped = try await Command(RunningLayover.binary, ["pending", "--admin-url", admin.url]).with(["TERM": "xterm"]).run()
+        #expect(piped.output.contains("waiting") && !piped.output.contains("\u{1B}"), "\(piped)")
     }
 
     /// Errors quote what was given and what the server says.

@@ -5,6 +5,7 @@ import Logging
 import NIOPosix
 import ServiceLifecycle
 import Synchronization
+import Testing
 
 @testable import layover
 
@@ -13,6 +14,8 @@ struct LiveAdmin {
     let engine: Engine
     let url: String
     let stop: @Sendable () async -> Void
+
+    @TaskLocal static var current: LiveAdmin?
 
     static func with(
         token: Secret? = nil, heartbeat: Duration = .seconds(15), limits: PendingLimits = .init(),
@@ -117,6 +120,38 @@ struct LiveAdmin {
     /// An id whose first digits are the number's.
     static func id(_ number: UInt64) -> EntryID {
         EntryID(String((String(number, radix: 16) + String(repeating: "0", count: 32)).prefix(32)))!
+    }
+}
+
+/// The admin API of a test with the trait `liveAdmin`.
+var admin: LiveAdmin { LiveAdmin.current! }
+
+/// Gives each test, or each of its cases, an admin API of its own.
+struct LiveAdminScope: TestTrait, TestScoping {
+    var token: Secret?
+    var heartbeat = Duration.seconds(15)
+    var limits = PendingLimits()
+    var sources: @Sendable (inout AdminSources) -> Void = { _ in }
+
+    func scopeProvider(for test: Test, testCase: Test.Case?) -> LiveAdminScope? { testCase == nil ? nil : self }
+
+    func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        try await LiveAdmin.with(token: token, heartbeat: heartbeat, limits: limits, sources: sources) { admin in
+            try await LiveAdmin.$current.withValue(admin) { try await function() }
+        }
+    }
+}
+
+extension Trait where Self == LiveAdminScope {
+    static var liveAdmin: LiveAdminScope { LiveAdminScope() }
+
+    static func liveAdmin(
+        token: Secret? = nil, heartbeat: Duration = .seconds(15), limits: PendingLimits = PendingLimits(),
+        sources: @escaping @Sendable (inout AdminSources) -> Void = { _ in }
+    ) -> LiveAdminScope {
+        LiveAdminScope(token: token, heartbeat: heartbeat, limits: limits, sources: sources)
     }
 }
 
