@@ -24,7 +24,7 @@ struct ConcurrencyTests {
         #expect(try await bench.isConsistent())
         #expect(bench.cache.usage.entryCount <= 25)
         #expect(bench.cache.usage.byteCount <= 60_000)
-        #expect(bench.warnings.all == [])
+        #expect(bench.warnings == [])
     }
 
     private func walk(_ bench: CacheBench, _ generator: SeededGenerator, steps: Int) async {

@@ -1,13 +1,17 @@
 import Foundation
 import LayoverEngine
+import LayoverTestSupport
 import Testing
 
 @testable import LayoverCache
 
 /// Several answers for one URL, and who gets which (decision 0016).
 struct VariantTests {
+    private let bench: CacheBench
+
+    init() throws { bench = try CacheBench() }
+
     @Test func varyKeepsVariantsApart() async throws {
-        let bench = try CacheBench()
         await bench.store(.to("/a", ["Accept-Language: de"]), 200, ["Vary: Accept-Language"], body: "Hallo")
         await bench.store(.to("/a", ["Accept-Language: en"]), 200, ["Vary: Accept-Language"], body: "Hello")
         #expect(await bench.body(.to("/a", ["Accept-Language: de"])) == "Hallo")
@@ -17,7 +21,6 @@ struct VariantTests {
     }
 
     @Test func newestMatchingVariantIsUsed() async throws {
-        let bench = try CacheBench()
         await bench.store(.to("/a", ["X: 1"]), 200, ["Vary: X", "Date: Thu, 01 Jan 2026 00:00:09 GMT"], body: "newer")
         await bench.store(.to("/a", ["X: 1"]), 200, ["Date: Thu, 01 Jan 2026 00:00:05 GMT"], body: "older")
         #expect(await bench.body(.to("/a", ["X: 1"])) == "newer")
@@ -26,7 +29,6 @@ struct VariantTests {
 
     @Test(arguments: ["Authorization", "Cookie", "X-API-Key"])
     func responseIsUsedForTheSameCredentialsOnly(name: String) async throws {
-        let bench = try CacheBench()
         await bench.store(.to("/a", ["\(name): alice"]), body: "for alice")
         #expect(await bench.body(.to("/a", ["\(name): alice"])) == "for alice")
         #expect(await bench.miss(.to("/a", ["\(name): bob"])) == .absent)
@@ -37,7 +39,6 @@ struct VariantTests {
 
     @Test(arguments: ["public", "s-maxage=9"])
     func publicResponseIsForAllClients(value: String) async throws {
-        let bench = try CacheBench()
         await bench.store(.to("/a", ["Authorization: alice"]), 200, ["Cache-Control: \(value)"], body: "first")
         #expect(await bench.body(.to("/a", ["Authorization: bob"])) == "first")
         #expect(await bench.body(.to("/a")) == "first")
@@ -47,7 +48,6 @@ struct VariantTests {
     }
 
     @Test func noSecretIsOnDisk() async throws {
-        let bench = try CacheBench()
         await bench.store(
             .to("/a", ["Authorization: Bearer hunter2", "Cookie: s=hunter2", "X-Trace: hunter2"]), 200,
             ["Set-Cookie: hunter2", "Vary: Cookie, X-Trace"], body: "fine")
@@ -67,15 +67,10 @@ struct VariantTests {
     }
 
     @Test func filesAreReadableByTheirOwnerOnly() async throws {
-        let bench = try CacheBench()
         await bench.store()
-        func mode(_ path: String) throws -> Int {
-            let facts = try FileManager.default.attributesOfItem(atPath: path)
-            return (facts[.posixPermissions] as? NSNumber)?.intValue ?? 0
-        }
-        #expect(try mode(bench.options.folder) == 0o700)
-        for suffix in ["", "-wal", "-shm"] { #expect(try mode(bench.options.path + suffix) == 0o600) }
-        for file in bench.files { #expect(try mode("\(bench.options.folder)/\(file)") == 0o600) }
+        #expect(try modeOfFile(bench.options.folder) == 0o700)
+        for suffix in ["", "-wal", "-shm"] { #expect(try modeOfFile(bench.options.path + suffix) == 0o600) }
+        for file in bench.files { #expect(try modeOfFile("\(bench.options.folder)/\(file)") == 0o600) }
         #expect(bench.files.count == 1)
     }
 

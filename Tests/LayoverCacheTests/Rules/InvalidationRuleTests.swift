@@ -13,7 +13,7 @@ struct InvalidationRuleTests {
 
     @Test(
         arguments: ["POST", "PUT", "DELETE", "PATCH", "PROPPATCH", "get"],
-        [(200, true), (201, true), (204, true), (303, true), (399, true), (400, false), (404, false), (500, false)])
+        [(200, true), (201, true), (204, true), (303, true), (399, true), (400, false), (404, false), (409, false), (500, false)])
     func successOfAnUnsafeMethodOutdatesItsTarget(method: String, status: (Int, Bool)) {
         #expect(outdated(method, status.0) == (status.1 ? ["https://a.test/b/c/d?q"] : []))
     }

@@ -14,7 +14,10 @@ final class CacheBench: Sendable {
     let folder: TemporaryFolder
     let options: CacheOptions
     let cache: DiskResponseCache
-    let warnings: WarningLog
+    private let log: RecordedLog
+
+    /// The level and the message of each line of the log, from warnings on.
+    var warnings: [String] { log.lines.value.map { String($0.prefix { $0 != ":" }) } }
 
     init(in folder: TemporaryFolder? = nil, at now: Int = newYear, _ change: (inout CacheOptions) -> Void = { _ in }) throws {
         self.folder = try folder ?? TemporaryFolder()
@@ -22,10 +25,10 @@ final class CacheBench: Sendable {
             path: self.folder.file("cache.sqlite").path, folder: self.folder.file("cache").path)
         change(&options)
         self.options = options
-        let warnings = WarningLog()
-        self.warnings = warnings
-        cache = try DiskResponseCache(
-            options: options, logger: Logger(label: "test") { _ in warnings }, now: now)
+        var log = RecordedLog()
+        log.logLevel = .warning
+        self.log = log
+        cache = try DiskResponseCache(options: options, logger: log.logger, now: now)
     }
 
     /// The names of the bodies on disk.
@@ -103,28 +106,4 @@ extension CachedBody {
     }
 
     func text() async -> String? { await bytes(at: 0, count: byteCount).map { String(buffer: $0) } }
-}
-
-/// Keeps the warnings of one logger.
-final class WarningLog: LogHandler {
-    let messages = Mutex<[String]>([])
-
-    var metadata: Logger.Metadata {
-        get { [:] }
-        set {}
-    }
-    var logLevel: Logger.Level {
-        get { .warning }
-        set {}
-    }
-    subscript(metadataKey _: String) -> Logger.Metadata.Value? {
-        get { nil }
-        set {}
-    }
-
-    func log(event: LogEvent) {
-        messages.withLock { $0.append("\(event.message)") }
-    }
-
-    var all: [String] { messages.withLock { $0 } }
 }

@@ -33,6 +33,11 @@ package final class TemporaryFolder: Sendable {
     }
 }
 
+/// The permissions of a file or a folder.
+package func modeOfFile(_ path: String) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+}
+
 /// Tells when something in a folder was written, renamed or removed, by inotify(7).
 ///
 /// Only the wish to look again comes from the kernel; what counts is what `condition` reads. So it does not matter
