@@ -60,14 +60,10 @@ import Testing
             1, 0, 0, X'187F17D68FFAB6767FC1B871117CA584', 0);
         """
 
-    private func opened(_ folder: TemporaryFolder) async throws -> SQLiteStore {
-        var options = StoreOptions.quiet(folder.url.path)
-        options.encryptFields = ["Authorization", "Cookie", "X-Api-Key"]
-        return try SQLiteStore.open(options: options)
-    }
+    private let folder: TemporaryFolder
 
-    private func seventh() async throws -> TemporaryFolder {
-        let folder = try TemporaryFolder()
+    init() async throws {
+        folder = try TemporaryFolder()
         let pool = try StoreConnections.open(folder.file("layover.sqlite").path)
         try StoreSchema.migrator().migrate(pool, upTo: "7")
         try await pool.write { db in
@@ -76,12 +72,16 @@ import Testing
         }
         try pool.close()
         try folder.write(Self.key, to: "store.key")
-        return folder
+    }
+
+    private func open() throws -> SQLiteStore {
+        var options = StoreOptions.quiet(folder.url.path)
+        options.encryptFields = ["Authorization", "Cookie", "X-Api-Key"]
+        return try SQLiteStore.open(options: options)
     }
 
     @Test func aRequestOfVersion7SendsTheSameBytes() async throws {
-        let folder = try await seventh()
-        let store = try await opened(folder)
+        let store = try open()
         let request = try #require(try await store.request(of: .fixture(1)))
         var sent = ByteBuffer()
         request.fields.write(into: &sent)
@@ -107,15 +107,14 @@ import Testing
 
     /// Equal expectations are equal text, whatever version wrote it down.
     @Test func preconditionsOfVersion7StayTheSame() async throws {
-        let folder = try await seventh()
-        let store = try await opened(folder)
+        let store = try open()
         #expect(try store.live().map(\.preconditions) == ["If-Match: \nIf-Match: \"a;\"\nIf-None-Match: "])
         await store.close()
     }
 
     /// Version 11 keeps what searches look at.
     @Test func ticketsThatEndedInVersion7AreFound() async throws {
-        let store = try await opened(try await seventh())
+        let store = try open()
         var query = PendingQuery()
         query.filter.states = [.delivered]
         for (text, ids) in [("THINGS/2", [EntryID.fixture(2)]), ("api.example", [.fixture(2)]), ("things/1", [])] {
@@ -126,8 +125,7 @@ import Testing
     }
 
     @Test func rowsAreRenewedOnce() async throws {
-        let folder = try await seventh()
-        let store = try await opened(folder)
+        let store = try open()
         let spelled = try await store.pool.read { db in
             try Int.fetchOne(
                 db, sql: "SELECT count(*) FROM request WHERE instr(fields, X'3B00') > 0 AND instr(fields, X'456D7074793B') > 0")
@@ -135,7 +133,7 @@ import Testing
         #expect(spelled == 0)
         let request = try await store.request(of: .fixture(1))
         await store.close()
-        let again = try await opened(folder)
+        let again = try open()
         #expect(try await again.request(of: .fixture(1)) == request)
         await again.close()
     }

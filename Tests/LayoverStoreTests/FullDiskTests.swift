@@ -47,19 +47,19 @@ struct FullDiskTests {
             // A little space: what takes none goes through in the midst of what takes too much.
             #expect(truncate(ballast, off_t(ballastByteCount - 128 << 10)) == 0)
             let big = StoredRequest.fixture(.inline(ByteBuffer(repeating: 7, count: 300_000)))
-            let refused = Removed()
+            let refused = Watched(0)
             for number in 301...340 {
                 store.commit([.insert(.fixture(number), big, nil)]) { result in
-                    if (try? result.get()) == nil { refused.add(1) }
+                    if (try? result.get()) == nil { refused.update { $0 += 1 } }
                 }
                 if number == 320 {
                     store.commit([.started(.fixture(2), revision: 1, counts: .init(all: 1))]) { result in
-                        if (try? result.get()) == [.done] { refused.add(1000) }
+                        if (try? result.get()) == [.done] { refused.update { $0 += 1000 } }
                     }
                 }
             }
             _ = try? await store.commit([])
-            #expect(refused.total == 1040)
+            #expect(refused.value == 1040)
             #expect(try await store.record(of: .fixture(2))?.state == .attempting)
             #expect(try await store.request(of: .fixture(3)) == Self.request)
             // Space comes back: the same store goes on.

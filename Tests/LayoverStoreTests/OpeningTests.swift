@@ -8,8 +8,11 @@ import Testing
 @testable import LayoverStore
 
 @Suite struct OpeningTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     @Test func onlyOneProcessHasTheStore() async throws {
-        let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options: .quiet(folder.url.path))
         let failure = await failure { try SQLiteStore.open(options: .quiet(folder.url.path)) }
         #expect(failure?.kind == .locked)
@@ -20,7 +23,6 @@ import Testing
 
     /// flock(1) is another process.
     @Test func storeOfAnotherProcessIsLocked() async throws {
-        let folder = try TemporaryFolder()
         await (try SQLiteStore.open(options: .quiet(folder.url.path))).close()
         let holder = Process()
         holder.executableURL = URL(fileURLWithPath: "/usr/bin/flock")
@@ -40,7 +42,6 @@ import Testing
 
     @Test(arguments: ["", "S", "not a database at all, but long enough to be one", "SQLite format 3\0 and then nonsense"])
     func otherFileIsRefusedAndUnchanged(text: String) async throws {
-        let folder = try TemporaryFolder()
         try folder.write(text, to: "layover.sqlite")
         if text.isEmpty {
             // An empty file is a new store: SQLite makes it one.
@@ -55,7 +56,6 @@ import Testing
 
     /// Nonsense over one page after another, and a file that was cut off.
     @Test func aDamagedStoreIsRefusedAndLeftAlone() async throws {
-        let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options: .quiet(folder.url.path))
         try await store.insert(1...200)
         await store.close()
@@ -77,7 +77,6 @@ import Testing
     }
 
     @Test func databaseOfAnotherProgramIsRefused() async throws {
-        let folder = try TemporaryFolder()
         let database = try DatabaseQueue(path: folder.file("layover.sqlite").path)
         try await database.write { try $0.execute(sql: "CREATE TABLE theirs (a)") }
         try database.close()
@@ -88,24 +87,26 @@ import Testing
         #expect(FileManager.default.contents(atPath: folder.file("layover.sqlite").path) == before)
     }
 
+    /// A store of an earlier version with a row that has these ids.
+    private func makeStore(of version: String, _ row: String, _ ids: [EntryID]) async throws {
+        let pool = try StoreConnections.open(folder.file("layover.sqlite").path)
+        try StoreSchema.migrator().migrate(pool, upTo: version)
+        let values = ids.map { Data($0.bytes) }
+        try await pool.write { try $0.execute(sql: row, arguments: StatementArguments(values)) }
+        try pool.close()
+    }
+
     /// Rows of version 1 are kept, with the columns that version 2 adds.
     @Test func aStoreOfTheFirstVersionIsMigrated() async throws {
-        let folder = try TemporaryFolder()
-        let path = folder.file("layover.sqlite").path
-        let first = try StoreConnections.open(path)
-        try StoreSchema.migrator().migrate(first, upTo: "1")
-        try await first.write { db in
-            try db.execute(
-                sql: """
-                    INSERT INTO ticket (sequence, id, revision, state, method, url, scheme, host, port, policy, priority,
-                        clientAddress, clientConnected, attemptCount, automaticCount, mayHaveBeenApplied, isRepeatable,
-                        hasIdempotencyKey, isExposed, isHeldBack, requestByteCount, createdAt, parkedAt, dueAt, expiresAt)
-                    VALUES (7, ?, 3, 'waiting', 'PUT', 'http://a.test/x', 'http', 'a.test', 80, 'default', 3,
-                        '127.0.0.1:1', 0, 1, 1, 0, 1, 0, 0, 0, 0, 5, 5, 5, 9)
-                    """, arguments: [Data(EntryID.fixture(7).bytes)])
-        }
-        try first.close()
-
+        try await makeStore(
+            of: "1",
+            """
+            INSERT INTO ticket (sequence, id, revision, state, method, url, scheme, host, port, policy, priority,
+                clientAddress, clientConnected, attemptCount, automaticCount, mayHaveBeenApplied, isRepeatable,
+                hasIdempotencyKey, isExposed, isHeldBack, requestByteCount, createdAt, parkedAt, dueAt, expiresAt)
+            VALUES (7, ?, 3, 'waiting', 'PUT', 'http://a.test/x', 'http', 'a.test', 80, 'default', 3,
+                '127.0.0.1:1', 0, 1, 1, 0, 1, 0, 0, 0, 0, 5, 5, 5, 9)
+            """, [.fixture(7)])
         let store = try SQLiteStore.open(options: .quiet(folder.url.path))
         var record = try #require(try store.live().first)
         #expect(record.id == .fixture(7) && record.sequence == 7 && record.revision == 3)
@@ -124,23 +125,16 @@ import Testing
     /// What version 5 wrote does not say what people decided: nothing counts as forced, so what may have been
     /// applied asks again, and a deadline that a person may have set is not moved.
     @Test func storeWithoutDecisionsIsMigrated() async throws {
-        let folder = try TemporaryFolder()
-        let path = folder.file("layover.sqlite").path
-        let fifth = try StoreConnections.open(path)
-        try StoreSchema.migrator().migrate(fifth, upTo: "5")
-        try await fifth.write { db in
-            try db.execute(
-                sql: """
-                    INSERT INTO ticket (sequence, id, revision, state, method, url, scheme, host, port, policy, priority,
-                        parents, clientAddress, clientConnected, attemptCount, automaticCount, mayHaveBeenApplied,
-                        isRepeatable, hasIdempotencyKey, isExposed, isHeldBack, requestByteCount, createdAt, parkedAt, dueAt,
-                        expiresAt)
-                    VALUES (7, ?, 3, 'waiting', 'POST', 'http://a.test/x', 'http', 'a.test', 80, 'default', 3,
-                        ?, '127.0.0.1:1', 0, 1, 1, 1, 0, 0, 0, 0, 0, 5, 5, 5, 1000000000000)
-                    """, arguments: [Data(EntryID.fixture(7).bytes), Data(EntryID.fixture(6).bytes)])
-        }
-        try fifth.close()
-
+        try await makeStore(
+            of: "5",
+            """
+            INSERT INTO ticket (sequence, id, revision, state, method, url, scheme, host, port, policy, priority,
+                parents, clientAddress, clientConnected, attemptCount, automaticCount, mayHaveBeenApplied,
+                isRepeatable, hasIdempotencyKey, isExposed, isHeldBack, requestByteCount, createdAt, parkedAt, dueAt,
+                expiresAt)
+            VALUES (7, ?, 3, 'waiting', 'POST', 'http://a.test/x', 'http', 'a.test', 80, 'default', 3,
+                ?, '127.0.0.1:1', 0, 1, 1, 1, 0, 0, 0, 0, 0, 5, 5, 5, 1000000000000)
+            """, [.fixture(7), .fixture(6)])
         let store = try SQLiteStore.open(options: .quiet(folder.url.path))
         var record = try #require(try store.live().first)
         #expect(!record.isForced && !record.isAskedFor && record.excusedParents.isEmpty)
@@ -161,7 +155,6 @@ import Testing
     }
 
     @Test func aNewerStoreIsRefused() async throws {
-        let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options: .quiet(folder.url.path))
         try await store.pool.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('99')") }
         await store.close()
@@ -170,7 +163,6 @@ import Testing
     }
 
     @Test func invalidRowIsAnError() async throws {
-        let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options: .quiet(folder.url.path))
         try await store.insert(1...1)
         try await store.pool.write { try $0.execute(sql: "UPDATE ticket SET lastFailure = X'0102030405'") }
@@ -184,7 +176,6 @@ import Testing
 
     /// The timeline is only for people.
     @Test func aTimelineThatCannotBeReadIsAnEmptyOne() async throws {
-        let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options: .quiet(folder.url.path))
         try await store.insert(1...1)
         for bytes in ["0102030405", "00", "0100FEFFFFFFFFFFFFFFFF01", "01FEFFFFFFFFFFFFFFFF0100"] {
@@ -197,7 +188,6 @@ import Testing
     /// As somebody may write them by hand: an addition to them must not end the process.
     @Test(arguments: ["revision", "attemptCount", "automaticCount", "requestByteCount", "sequence"])
     func impossibleCountsAreDamage(column: String) async throws {
-        let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options: .quiet(folder.url.path))
         try await store.insert(1...1)
         try await store.pool.writeWithoutTransaction { db in
@@ -219,7 +209,6 @@ import Testing
     }
 
     @Test func impossibleBodyLengthIsDamage() async throws {
-        let folder = try TemporaryFolder()
         var store = try SQLiteStore.open(options: .quiet(folder.url.path))
         var request = StoredRequest.fixture()
         request.body = .file(name: "\(EntryID.fixture(1)).request", byteCount: 3)

@@ -8,6 +8,10 @@ import Testing
 @testable import LayoverStore
 
 @Suite struct SecretsTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     private static let secrets = ["Bearer hunter2-token", "session=open-sesame", "k-e-y-47", "id=of-the-answer", "tr4iler"]
 
     private static var request: StoredRequest {
@@ -23,22 +27,21 @@ import Testing
     private static let answer = StoredResponse(
         status: 200, fields: ByteBuffer(string: "Set-Cookie: id=of-the-answer; Path=/\r\nServer: x\r\n"), body: .none)
 
-    private func options(_ folder: TemporaryFolder) -> StoreOptions {
+    private var options: StoreOptions {
         var options = StoreOptions.quiet(folder.url.path)
         options.encryptFields = ["Authorization", "cookie", "X-API-Key"]
         return options
     }
 
-    private func fill(_ folder: TemporaryFolder) async throws -> SQLiteStore {
-        let store = try SQLiteStore.open(options: options(folder))
+    private func fill() async throws -> SQLiteStore {
+        let store = try SQLiteStore.open(options: options)
         _ = try await store.commit([.insert(.fixture(1), Self.request, nil), .insert(.fixture(2), Self.request, nil)])
         _ = try await store.commit([.delivered(.fixture(1, revision: 2, state: .delivered), Self.answer)])
         return store
     }
 
     @Test func secretsAreInNoFileAndAreReadBack() async throws {
-        let folder = try TemporaryFolder()
-        let store = try await fill(folder)
+        let store = try await fill()
         #expect(try await store.request(of: .fixture(2)) == Self.request)
         #expect(try await store.response(of: .fixture(1)) == Self.answer)
         func expectNoSecret() throws {
@@ -56,7 +59,7 @@ import Testing
         try expectNoSecret()
         await store.close()
         try expectNoSecret()
-        let again = try SQLiteStore.open(options: options(folder))
+        let again = try SQLiteStore.open(options: options)
         #expect(try await again.request(of: .fixture(2)) == Self.request)
         #expect(try await again.response(of: .fixture(1)) == Self.answer)
         await again.close()
@@ -64,7 +67,6 @@ import Testing
 
     /// Also those of a route that a reload brings while the store is open.
     @Test func fieldsThatRoutesWriteAreInNoFile() async throws {
-        let folder = try TemporaryFolder()
         var options = StoreOptions.quiet(folder.url.path)
         options.routeFields = SealedFields(["X-Tenant"])
         let store = try SQLiteStore.open(options: options)
@@ -84,8 +86,7 @@ import Testing
     }
 
     @Test func proxyAuthorizationIsNeverKept() async throws {
-        let folder = try TemporaryFolder()
-        let store = try SQLiteStore.open(options: options(folder))
+        let store = try SQLiteStore.open(options: options)
         var request = StoredRequest.fixture()
         request.fields = ["A": "1", "Proxy-authorization": "Basic cHJveHk=", "Cookie": "c", "B": "2"]
         _ = try await store.commit([.insert(.fixture(1), request, nil)])
@@ -98,8 +99,7 @@ import Testing
     }
 
     @Test func bodiesOfRemovedTicketsAreInNoFile() async throws {
-        let folder = try TemporaryFolder()
-        let store = try SQLiteStore.open(options: options(folder))
+        let store = try SQLiteStore.open(options: options)
         let needle = Data("a-body-that-nobody-may-see".utf8)
         let body = ByteBuffer(string: String(repeating: "a-body-that-nobody-may-see", count: 900))
         _ = try await store.commit([.insert(.fixture(1), .fixture(.inline(body)), nil)])
@@ -112,8 +112,7 @@ import Testing
     }
 
     @Test func aSealedValueOpensInItsOwnRowOnly() async throws {
-        let folder = try TemporaryFolder()
-        let store = try await fill(folder)
+        let store = try await fill()
         _ = try await store.commit([.insert(.fixture(3), Self.request, nil)])
         try await store.pool.write { db in
             try db.execute(
@@ -126,8 +125,7 @@ import Testing
 
     @Test(arguments: ["missing", "another", "nonsense"])
     func withoutItsKeyAStoreWithSecretsIsRefused(kind: String) async throws {
-        let folder = try TemporaryFolder()
-        await (try await fill(folder)).close()
+        await (try await fill()).close()
         let key = folder.text(of: "store.key")
         switch kind {
         case "missing": try FileManager.default.removeItem(at: folder.file("store.key"))
@@ -135,23 +133,22 @@ import Testing
         default: try folder.write("nonsense\n", to: "store.key")
         }
         let found = folder.text(of: "store.key")
-        let failure = await failure { try SQLiteStore.open(options: options(folder)) }
+        let failure = await failure { try SQLiteStore.open(options: options) }
         #expect(failure?.message.contains("store.key") == true)
         #expect(folder.text(of: "store.key") == found)
         try folder.write(key, to: "store.key")
-        let store = try SQLiteStore.open(options: options(folder))
+        let store = try SQLiteStore.open(options: options)
         #expect(try await store.request(of: .fixture(2)) == Self.request)
         await store.close()
     }
 
     @Test func missingKeyIsCreatedIfThereAreNoSecrets() async throws {
-        let folder = try TemporaryFolder()
-        var store = try SQLiteStore.open(options: options(folder))
+        var store = try SQLiteStore.open(options: options)
         try await store.insert(1...1)
         await store.close()
         try FileManager.default.removeItem(at: folder.file("store.key"))
         for _ in 1...2 {
-            store = try SQLiteStore.open(options: options(folder))
+            store = try SQLiteStore.open(options: options)
             #expect(try store.live().count == 1)
             await store.close()
         }
@@ -159,15 +156,14 @@ import Testing
     }
 
     @Test func rotationLeavesOnlyTheNewKey() async throws {
-        let folder = try TemporaryFolder()
-        await (try await fill(folder)).close()
+        await (try await fill()).close()
         let old = folder.text(of: "store.key")
-        #expect(try SQLiteStore.rotateKey(options: options(folder)) == 2)
+        #expect(try SQLiteStore.rotateKey(options: options) == 2)
         let new = folder.text(of: "store.key")
         #expect(new.hasPrefix("2 ") && new.split(separator: "\n").count == 1)
         #expect(!new.contains(old.dropFirst(2).trimmingCharacters(in: .newlines)))
-        #expect(try mode(of: folder.file("store.key").path) == 0o600)
-        let store = try SQLiteStore.open(options: options(folder))
+        #expect(try modeOfFile(folder.file("store.key").path) == 0o600)
+        let store = try SQLiteStore.open(options: options)
         #expect(try await store.request(of: .fixture(2)) == Self.request)
         #expect(try await store.response(of: .fixture(1)) == Self.answer)
         await store.close()
@@ -187,55 +183,51 @@ import Testing
 
     /// The folder of a store is often that of the configuration too, and a rotation looks at every file beside it.
     @Test func aRotationChangesThePermissionsOfNoFileButTheKey() async throws {
-        let folder = try TemporaryFolder()
-        await (try await fill(folder)).close()
+        await (try await fill()).close()
         let modes = ["config.json": 0o644, "start.sh": 0o755, "notes.sqlite": 0o664, "old.key": 0o644]
         for (name, wanted) in modes {
             try folder.write(name == "notes.sqlite" ? "SQLite format 3\0" : "{}", to: name)
             #expect(chmod(folder.file(name).path, mode_t(wanted)) == 0)
         }
         #expect(chmod(folder.file("store.key").path, 0o644) == 0)
-        try SQLiteStore.rotateKey(options: options(folder))
-        for (name, wanted) in modes { #expect(try mode(of: folder.file(name).path) == wanted, "\(name)") }
-        #expect(try mode(of: folder.file("store.key").path) == 0o600)
+        try SQLiteStore.rotateKey(options: options)
+        for (name, wanted) in modes { #expect(try modeOfFile(folder.file(name).path) == wanted, "\(name)") }
+        #expect(try modeOfFile(folder.file("store.key").path) == 0o600)
     }
 
     @Test func invalidKeyFileKeepsItsPermissions() async throws {
-        let folder = try TemporaryFolder()
-        await (try await fill(folder)).close()
+        await (try await fill()).close()
         try folder.write("nonsense\n", to: "store.key")
         #expect(chmod(folder.file("store.key").path, 0o644) == 0)
-        #expect(throws: (any Error).self) { try SQLiteStore.rotateKey(options: options(folder)) }
-        #expect(try mode(of: folder.file("store.key").path) == 0o644)
+        #expect(throws: (any Error).self) { try SQLiteStore.rotateKey(options: options) }
+        #expect(try modeOfFile(folder.file("store.key").path) == 0o644)
     }
 
     private struct BrokenOff: Error {}
 
     @Test(arguments: KeyRotation.Point.allCases)
     func interruptedRotationCanBeRepeated(point: KeyRotation.Point) async throws {
-        let folder = try TemporaryFolder()
-        var store = try await fill(folder)
+        var store = try await fill()
         // More than one portion, so that some rows have the old key and some the new one.
         let numbers = 10...1100
         _ = try await store.commit(numbers.map { .insert(.fixture($0), Self.request, nil) })
         await store.close()
-        _ = try? SQLiteStore.rotateKey(options: options(folder)) { if $0 == point { throw BrokenOff() } }
+        _ = try? SQLiteStore.rotateKey(options: options) { if $0 == point { throw BrokenOff() } }
         for round in 1...2 {
-            store = try SQLiteStore.open(options: options(folder))
+            store = try SQLiteStore.open(options: options)
             for number in [2, 10, 600, 1100] {
                 #expect(try await store.request(of: .fixture(number)) == Self.request, "\(number) in round \(round)")
             }
             #expect(try await store.response(of: .fixture(1)) == Self.answer)
             await store.close()
-            try SQLiteStore.rotateKey(options: options(folder))
+            try SQLiteStore.rotateKey(options: options)
             #expect(folder.text(of: "store.key").split(separator: "\n").count == 1)
         }
     }
 
     /// The caller must not repeat the read for ever.
     @Test func valueThatDoesNotOpenCountsAsDamaged() async throws {
-        let folder = try TemporaryFolder()
-        let store = try await fill(folder)
+        let store = try await fill()
         try await store.pool.write { try $0.execute(sql: "UPDATE request SET sealed = zeroblob(length(sealed))") }
         let failure = await LayoverStoreTests.failure { try await store.request(of: .fixture(2)) }
         #expect(failure?.kind == .corrupt)

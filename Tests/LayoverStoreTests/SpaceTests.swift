@@ -10,6 +10,10 @@ import Testing
 
 /// Space of removed tickets, other users of the file, and a call that cannot be committed.
 struct SpaceTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     private func ended(_ numbers: ClosedRange<Int>, bytes count: Int, in store: SQLiteStore) async throws {
         for number in numbers {
             try await store.insert(number...number)
@@ -21,7 +25,6 @@ struct SpaceTests {
     }
 
     @Test func oneStepRemovesLimitedBytes() async throws {
-        let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options: .quiet(folder.url.path))
         try await ended(1...5, bytes: 600 << 10, in: store)
         var counts: [Int] = []
@@ -31,7 +34,6 @@ struct SpaceTests {
     }
 
     @Test func spaceOfRemovedTicketsIsGivenBack() async throws {
-        let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options: .quiet(folder.url.path))
         try await ended(1...60, bytes: 600 << 10, in: store)
         _ = try await store.pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
@@ -44,7 +46,6 @@ struct SpaceTests {
 
     /// A person's VACUUM or backup, for a moment.
     @Test func changeWaitsForAnotherUserOfTheFile() async throws {
-        let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options: .quiet(folder.url.path))
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
@@ -69,7 +70,6 @@ struct SpaceTests {
 
     /// A row that cannot be read plays the damaged page. Only the call that meets it fails.
     @Test func damageConcernsOnlyTheCallThatMeetsIt() async throws {
-        let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options: .quiet(folder.url.path))
         let mark = IdempotencyMark(key: Array(repeating: 1, count: 32), payload: Array(repeating: 2, count: 32))
         #expect(try await store.commit([.insert(.fixture(1), .fixture(), mark)]) == [.done])

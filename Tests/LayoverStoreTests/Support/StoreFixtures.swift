@@ -47,8 +47,3 @@ func bytes(under folder: String) throws -> [String: Data] {
     }
     return contents
 }
-
-func mode(of path: String) throws -> Int {
-    let attributes = try FileManager.default.attributesOfItem(atPath: path)
-    return try #require(attributes[.posixPermissions] as? Int)
-}
