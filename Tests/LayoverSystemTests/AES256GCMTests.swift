@@ -16,6 +16,9 @@ struct AES256GCMTests {
 
     private static let longKey = "feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308"
     private static let zeroKey = String(repeating: "00", count: 32)
+    private let key: SymmetricKey
+
+    init() throws { key = try .random(byteCount: 32) }
 
     /// McGrew and Viega, "The Galois/Counter Mode of Operation", appendix B, test cases 13 to 16.
     @Test(arguments: [
@@ -60,7 +63,6 @@ struct AES256GCMTests {
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func sealedBytesOpen(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
-        let key = try SymmetricKey.random(byteCount: 32)
         func some(_ range: ClosedRange<Int>) -> [UInt8] {
             (0..<Int.random(in: range, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator) }
         }
@@ -71,13 +73,11 @@ struct AES256GCMTests {
     }
 
     @Test func nonceDiffersEachTime() throws {
-        let key = try SymmetricKey.random(byteCount: 32)
         let sealed = try (0..<100).map { _ in try AES256GCM.seal([1, 2, 3], using: key, authenticating: []) }
         #expect(Set(sealed.map { $0.prefix(AES256GCM.nonceByteCount) }).count == sealed.count)
     }
 
     @Test func anyChangedBitIsNoticed() throws {
-        let key = try SymmetricKey.random(byteCount: 32)
         let sealed = try AES256GCM.seal(Array("hunter2".utf8), using: key, authenticating: [1, 2])
         for bit in 0..<sealed.count * 8 {
             var changed = sealed
@@ -87,7 +87,6 @@ struct AES256GCMTests {
     }
 
     @Test func truncatedBytesAreRefused() throws {
-        let key = try SymmetricKey.random(byteCount: 32)
         let sealed = try AES256GCM.seal(Array("hunter2".utf8), using: key, authenticating: [])
         for count in 0..<sealed.count {
             #expect(refusal(of: Array(sealed.prefix(count)), key, []) == .notAuthentic, "the first \(count)")
@@ -96,7 +95,6 @@ struct AES256GCMTests {
     }
 
     @Test func anotherKeyOrOtherAssociatedBytesDoNotOpenIt() throws {
-        let key = try SymmetricKey.random(byteCount: 32)
         let sealed = try AES256GCM.seal(Array("hunter2".utf8), using: key, authenticating: [1])
         #expect(refusal(of: sealed, try .random(byteCount: 32), [1]) == .notAuthentic)
         #expect(refusal(of: sealed, key, [2]) == .notAuthentic)
@@ -113,7 +111,6 @@ struct AES256GCMTests {
     }
 
     @Test func nonceOfAWrongLengthIsRefused() throws {
-        let key = try SymmetricKey.random(byteCount: 32)
         #expect {
             try AES256GCM.seal([1], using: key, nonce: [1, 2, 3], authenticating: [])
         } throws: { ($0 as? CryptoError)?.code == .wrongLength }
@@ -121,7 +118,6 @@ struct AES256GCMTests {
 
     /// A TLS connection on the same thread would take it for an error of its own.
     @Test func aRefusalLeavesNoErrorOnTheThread() throws {
-        let key = try SymmetricKey.random(byteCount: 32)
         #expect(refusal(of: [UInt8](repeating: 0, count: 40), key, []) == .notAuthentic)
         #expect(ERR_peek_error() == 0)
     }

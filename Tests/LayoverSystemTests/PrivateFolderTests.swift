@@ -9,23 +9,19 @@ struct PrivateFolderTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func mode(_ name: String) throws -> Int? {
-        try FileManager.default.attributesOfItem(atPath: folder.file(name).path)[.posixPermissions] as? Int
-    }
-
     @Test(arguments: [("a/b", "a"), ("/a/b", "/a"), ("/a", "/"), ("a", "."), ("", "."), ("a/", "a"), ("/", "/")])
     func folderOfAPathIsThePartBeforeTheLastSlash(path: String, expected: String) {
         #expect(PrivateFolder.of(path) == expected)
     }
 
     @Test func missingFoldersAreMadePrivateAndExistingOnesKeepTheirMode() throws {
-        let before = try mode("")
+        let before = try modeOfFile(folder.url.path)
         for path in ["one/two/three", "one/two/three/", "one"] { try PrivateFolder.make(folder.file("").path + "/" + path) }
-        for name in ["one", "one/two", "one/two/three"] { #expect(try mode(name) == 0o700, "\(name)") }
-        #expect(try mode("") == before)
+        for name in ["one", "one/two", "one/two/three"] { #expect(try modeOfFile(folder.file(name).path) == 0o700, "\(name)") }
+        #expect(try modeOfFile(folder.file("").path) == before)
         #expect(chmod(folder.file("one").path, 0o755) == 0)
         try PrivateFolder.make(folder.file("one").path)
-        #expect(try mode("one") == 0o755)
+        #expect(try modeOfFile(folder.file("one").path) == 0o755)
     }
 
     @Test func fileInTheWayIsAnErrorThatNamesTheFolder() throws {
