@@ -14,9 +14,8 @@ struct AuthorityTests {
             "prime256v1",
         ] { #expect(text.contains(part), "\(part)") }
         try await Command("openssl", ["verify", "-x509_strict", "-CAfile", path + "/ca.pem", path + "/ca.pem"]).succeed()
-        func mode(_ path: String) throws -> Int? { try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int }
-        #expect(try mode(path) == 0o700)
-        #expect(try mode(path + "/ca.key") == 0o600)
+        #expect(try modeOfFile(path) == 0o700)
+        #expect(try modeOfFile(path + "/ca.key") == 0o600)
     }
 
     @Test func authorityIsKnownByItsMachineAndDateForTenYears() async throws {

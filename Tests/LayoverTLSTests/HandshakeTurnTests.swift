@@ -1,14 +1,20 @@
-import Foundation
-import LayoverTestSupport
 import NIOCore
 import NIOEmbedded
-import NIOPosix
 import Testing
 
 @testable import LayoverTLS
 
 /// Many handshakes at once, in portions.
 struct HandshakeTurnTests {
+    private let identity: TLSServerContext
+    private let trust: TLSClientContext
+
+    init() async throws {
+        let rig = try LeafRig()
+        identity = try await rig.context("o.test")
+        trust = try TLSClientContext(trustFile: rig.caFile)
+    }
+
     private final class Scene {
         let loop = EmbeddedEventLoop()
         var time = NIODeadline.uptimeNanoseconds(1)
@@ -101,16 +107,7 @@ struct HandshakeTurnTests {
 
     /// The first bytes of a client came together with the end of its handshake, and were given to the handler that was about to leave:
     /// an HTTP/2 client waited for ever.
-    @Test(arguments: [true, false]) func bytesBehindTheHandshakeAreForTheHandlerThatStays(waits: Bool) async throws {
-        let folder = try TemporaryFolder()
-        let authority = try CertificateAuthority.loadOrMake(folder: folder.file("tls").path, now: time(nil))
-        let leaves = try LeafCertificates(authority: authority, threads: .singleton, supportsHTTP2: false)
-        let identity = try await leaves.context(for: "o.test", on: MultiThreadedEventLoopGroup.singleton.next()).get()
-        let trust = try TLSClientContext(trustFile: folder.file("tls/ca.pem").path)
-        try handshake(trust, identity, waits: waits)
-    }
-
-    private func handshake(_ trust: TLSClientContext, _ identity: TLSServerContext, waits: Bool) throws {
+    @Test(arguments: [true, false]) func bytesBehindTheHandshakeAreForTheHandlerThatStays(waits: Bool) throws {
         let (seen, channel) = (Seen(), EmbeddedChannel())
         var time = NIODeadline.uptimeNanoseconds(1)
         let turns = TLSHandshakeTurns(eventLoop: channel.embeddedEventLoop) { time }
@@ -153,21 +150,14 @@ struct HandshakeTurnTests {
     ///
     /// - Parameter isChosenLate: True if the certificate is ready only after the request for it.
     @Test(arguments: [true, false], [true, false])
-    func connectionGoesOnWhereEachPartOfItsHandshakeWaits(isJoined: Bool, isChosenLate: Bool) async throws {
-        let folder = try TemporaryFolder()
-        let authority = try CertificateAuthority.loadOrMake(folder: folder.file("tls").path, now: time(nil))
-        let leaves = try LeafCertificates(authority: authority, threads: .singleton, supportsHTTP2: false)
-        let identity = try await leaves.context(for: "o.test", on: MultiThreadedEventLoopGroup.singleton.next()).get()
-        let trust = try TLSClientContext(trustFile: folder.file("tls/ca.pem").path)
+    func connectionGoesOnWhereEachPartOfItsHandshakeWaits(isJoined: Bool, isChosenLate: Bool) throws {
         // The receiver is there before, as that of HTTP/1.1 is, or comes with the end of the handshake, as that of HTTP/2 does.
         for staysInPlace in [true, false] {
-            try goOn(trust, identity, isJoined: isJoined, isChosenLate: isChosenLate, staysInPlace: staysInPlace)
+            try goOn(isJoined: isJoined, isChosenLate: isChosenLate, staysInPlace: staysInPlace)
         }
     }
 
-    private func goOn(
-        _ trust: TLSClientContext, _ identity: TLSServerContext, isJoined: Bool, isChosenLate: Bool, staysInPlace: Bool
-    ) throws {
+    private func goOn(isJoined: Bool, isChosenLate: Bool, staysInPlace: Bool) throws {
         let (seen, network, channel) = (Seen(), Network(), EmbeddedChannel())
         var time = NIODeadline.uptimeNanoseconds(1)
         // Each piece of work takes a whole portion.

@@ -1,8 +1,5 @@
 import COpenSSL
-import Foundation
-import LayoverTestSupport
 import NIOCore
-import NIOPosix
 import Testing
 
 @testable import LayoverTLS
@@ -15,11 +12,9 @@ struct KeyUpdateTests {
         let server: TLSServerSession
 
         init() async throws {
-            let folder = try TemporaryFolder()
-            let authority = try CertificateAuthority.loadOrMake(folder: folder.file("tls").path, now: time(nil))
-            let leaves = try LeafCertificates(authority: authority, threads: .singleton, supportsHTTP2: false)
-            let identity = try await leaves.context(for: "o.test", on: MultiThreadedEventLoopGroup.singleton.next()).get()
-            let trust = try TLSClientContext(trustFile: folder.file("tls/ca.pem").path)
+            let rig = try LeafRig()
+            let identity = try await rig.context("o.test")
+            let trust = try TLSClientContext(trustFile: rig.caFile)
             client = try TLSClientSession(trust, host: "o.test", port: 443, cache: TLSSessionCache())
             server = try TLSServerSession()
             for _ in 0..<10 where !(client.isEstablished && server.isEstablished) {

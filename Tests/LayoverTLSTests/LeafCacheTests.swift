@@ -9,9 +9,11 @@ import Testing
 /// Which certificates are kept, for how long, and how they are made anew.
 struct LeafCacheTests {
     private static let day = 24 * 60 * 60
+    private let rig: LeafRig
+
+    init() throws { rig = try LeafRig() }
 
     @Test func nameThatWasUsedLeastRecentlyMakesRoom() async throws {
-        let rig = try LeafRig()
         var contexts: [TLSServerContext] = []
         for number in 0..<LeafCertificates.nameCountMax { contexts.append(try await rig.context("host-\(number).example")) }
         #expect(try await rig.context("host-0.example") === contexts[0], "it is used again")
@@ -22,7 +24,6 @@ struct LeafCacheTests {
     }
 
     @Test func certificateIsMadeAnewWhenAThirdOfItsLifeIsLeft() async throws {
-        let rig = try LeafRig()
         let first = try await rig.context("shop.example")
         rig.clock.update { $0 += 60 * Self.day - 3601 }
         #expect(try await rig.context("shop.example") === first)
@@ -34,7 +35,6 @@ struct LeafCacheTests {
 
     /// Forwards as after a long sleep, backwards as when a wrong clock is corrected. Each is valid in its own time.
     @Test(arguments: [100, 365, -1, -365]) func certificateIsMadeAnewWhenTheClockJumps(days: Int) async throws {
-        let rig = try LeafRig()
         let first = try await rig.context("shop.example")
         rig.clock.update { $0 += days * Self.day }
         let second = try await rig.leaf("shop.example")
@@ -43,14 +43,12 @@ struct LeafCacheTests {
     }
 
     @Test func smallStepBackwardsOfTheClockChangesNothing() async throws {
-        let rig = try LeafRig()
         let first = try await rig.context("shop.example")
         rig.clock.update { $0 -= 3599 }
         #expect(try await rig.context("shop.example") === first)
     }
 
     @Test func otherAuthoritySignsAnew() async throws {
-        let rig = try LeafRig()
         let first = try await rig.context("shop.example")
         let other = try CertificateAuthority.make(now: rig.clock.value)
         rig.leaves.use(other)
@@ -63,7 +61,6 @@ struct LeafCacheTests {
 
     /// The loop waits for nothing while certificates are made, here for as long as the test likes.
     @Test func loopIsFreeWhileAThousandNamesWait() async throws {
-        let rig = try LeafRig()
         let (leaves, loop) = (rig.leaves, rig.loop)
         let gate = DispatchSemaphore(value: 0)
         rig.threads.submit { _ in gate.wait() }
@@ -80,7 +77,6 @@ struct LeafCacheTests {
     }
 
     @Test func clientsThatAskForOneNameTogetherShareOneSignature() async throws {
-        let rig = try LeafRig()
         let gate = DispatchSemaphore(value: 0)
         rig.threads.submit { _ in gate.wait() }
         let waiting = ["shop.example", "SHOP.example", "shop.example."].map { rig.leaves.context(for: $0, on: rig.loop) }
@@ -93,7 +89,6 @@ struct LeafCacheTests {
     }
 
     @Test func moreNamesThanMayWaitAreRefused() async throws {
-        let rig = try LeafRig()
         let gate = DispatchSemaphore(value: 0)
         rig.threads.submit { _ in gate.wait() }
         let waiting = (0..<LeafCertificates.pendingNameCountMax).map { rig.leaves.context(for: "host-\($0).example", on: rig.loop) }
@@ -105,7 +100,6 @@ struct LeafCacheTests {
     }
 
     @Test func otherAuthorityMeanwhileLeavesNoCertificateOfTheOldOne() async throws {
-        let rig = try LeafRig()
         let gate = DispatchSemaphore(value: 0)
         rig.threads.submit { _ in gate.wait() }
         let waiting = rig.leaves.context(for: "shop.example", on: rig.loop)

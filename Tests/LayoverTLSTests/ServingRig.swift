@@ -37,10 +37,9 @@ final class ServingRig: Sendable {
         channel.update { $0 = bound }
     }
 
-    func stop() async throws {
-        try await channel.value?.close()
-        try await group.shutdownGracefully()
-        try await threads.shutdownGracefully()
+    deinit {
+        group.shutdownGracefully { _ in }
+        threads.shutdownGracefully { _ in }
     }
 }
 
