@@ -25,11 +25,6 @@ struct CertificateTests {
         #expect(Certificate(file: folder.url.path) == nil)
     }
 
-    @Test func theTextIsReadAgain() async throws {
-        let certificate = try await Certificate.fixture()
-        #expect(PEM.certificates(in: Array(certificate.pem.utf8)) == [certificate.der])
-    }
-
     @Test func damagedPartsOfAFileArePassedOver() async throws {
         let (one, other) = (try await Certificate.fixture(), try await Certificate.fixture())
         let broken = one.pem.replacing("-----END CERTIFICATE-----\n", with: "")

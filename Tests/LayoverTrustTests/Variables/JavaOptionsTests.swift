@@ -11,12 +11,9 @@ struct JavaOptionsTests {
         JavaOptions(proxyURL: "http://127.0.0.1:8080", noProxy: noProxy, trustStore: trustStore)!
     }
 
-    @Test func everyHostIsReachedThroughTheProxy() {
-        #expect(options().added(to: nil) == Self.plain)
-    }
-
-    @Test func formerOptionsStayInFront() {
-        #expect(options().added(to: "-Xmx1g -Dname='a b'") == "-Xmx1g -Dname='a b' " + Self.plain)
+    @Test(arguments: [(nil, plain), ("-Xmx1g -Dname='a b'", "-Xmx1g -Dname='a b' " + plain)] as [(String?, String)])
+    func everyHostIsReachedThroughTheProxyAndFormerOptionsStayInFront(former: String?, expected: String) {
+        #expect(options().added(to: former) == expected)
     }
 
     @Test func aSecondTimeChangesNothing() {
