@@ -51,7 +51,8 @@ struct HTTP2StreamTranscoderTests {
 
         /// A stream whose request has begun.
         static func begun(_ method: String = "GET", _ more: [(String, String)] = [], endsStream: Bool = true) throws -> Stream {
-            let stream = try Stream.begun(method, more, endsStream: endsStream)
+            let stream = try Stream()
+            try stream.begin(method, more, endsStream: endsStream)
             return stream
         }
 
