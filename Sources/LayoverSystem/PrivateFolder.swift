@@ -53,3 +53,23 @@ package enum PrivateFolder {
         guard fsync(folder) == 0 || unsupported.contains(errno) else { throw PrivateFileError(.syncFolder, path) }
     }
 }
+
+/// Locks of files and folders against other processes, and other descriptors of this one (flock(2)). A lock ends with the process,
+/// however that ends.
+package enum FileLock {
+    /// Locks an open file or folder.
+    ///
+    /// - Parameter waits: Whether to wait while another descriptor has the lock.
+    /// - Returns: False: there is no lock, and `errno` has the reason. It is EWOULDBLOCK if another descriptor has the lock.
+    package static func take(_ file: CInt, waits: Bool) -> Bool {
+        PrivateFile.retried { flock(file, waits ? LOCK_EX : LOCK_EX | LOCK_NB) } == 0
+    }
+
+    /// Unlocks and closes a file or folder.
+    ///
+    /// A program that another thread is starting has a copy of the descriptor until it runs. A lock that is only closed lasts as long.
+    package static func close(_ file: CInt) {
+        flock(file, LOCK_UN)
+        Glibc.close(file)
+    }
+}

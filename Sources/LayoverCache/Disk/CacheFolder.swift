@@ -12,17 +12,16 @@ final class CacheFolder: Sendable {
         do throws(PrivateFileError) { try PrivateFolder.make(path) } catch { throw CacheError(.io, error.description) }
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { throw Self.failure("open the folder", path) }
-        // flock(2): gone with the process, however it ends.
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        guard FileLock.take(descriptor, waits: false) else {
             close(descriptor)
             throw CacheError(.locked, "The cache in \(path) is in use by another process.")
         }
         _ = fchmod(descriptor, 0o700)
     }
 
-    deinit { close(descriptor) }
+    deinit { FileLock.close(descriptor) }
 
-    /// Lets another one have it.
+    /// Another process may have the folder from now on.
     func release() { flock(descriptor, LOCK_UN) }
 
     func file(_ name: String) -> String { "\(path)/\(name)" }

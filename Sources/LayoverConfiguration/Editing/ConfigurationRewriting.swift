@@ -17,7 +17,7 @@ package final class ConfigurationRewriting {
         while true {
             let descriptor = open(path, O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else { throw Self.failure(named, "cannot be read") }
-            guard flock(descriptor, LOCK_EX) == 0 else {
+            guard FileLock.take(descriptor, waits: true) else {
                 defer { close(descriptor) }
                 throw Self.failure(named, "cannot be locked")
             }
@@ -29,17 +29,17 @@ package final class ConfigurationRewriting {
                 (lock, facts) = (descriptor, locked)
                 break
             }
-            close(descriptor)
+            FileLock.close(descriptor)
         }
         do throws(ConfigurationError) {
             bytes = try ConfigurationFile.read(path)
         } catch {
-            close(lock)
+            FileLock.close(lock)
             throw error
         }
     }
 
-    deinit { close(lock) }
+    deinit { FileLock.close(lock) }
 
     /// Whether every user of this machine can read it.
     package var isReadableByEverybody: Bool { facts.st_mode & 0o004 != 0 }

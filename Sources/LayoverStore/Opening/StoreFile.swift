@@ -22,16 +22,6 @@ enum StoreFile {
         }
     }
 
-    /// Unlocks and closes a file (flock(2)). A program that another thread is starting has the descriptor too, until it runs: closed only
-    /// here, the lock would last as long.
-    ///
-    /// - Parameter file: -1: there is none.
-    static func unlock(_ file: Int32) {
-        guard file >= 0 else { return }
-        flock(file, LOCK_UN)
-        Glibc.close(file)
-    }
-
     /// Reads a small file. Nil: there is none. Does not change the file: it may belong to another program.
     ///
     /// - Parameter byteCountMax: A longer file is an error. Default: 1 MiB.

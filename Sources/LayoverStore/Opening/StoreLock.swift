@@ -1,5 +1,6 @@
 import Glibc
 import LayoverEngine
+import LayoverSystem
 import Synchronization
 
 /// Sees to it that one process at a time has a store: a lock on the file `<database>.lock` (flock(2)), which ends
@@ -12,8 +13,7 @@ final class StoreLock: Sendable {
         let path = database + ".lock"
         let file = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw StoreFile.failure("open", path) }
-        while flock(file, LOCK_EX | LOCK_NB) != 0 {
-            if errno == EINTR { continue }
+        guard FileLock.take(file, waits: false) else {
             let failure = errno == EWOULDBLOCK ? Self.locked(database, file) : StoreFile.failure("lock", path)
             Glibc.close(file)
             throw failure
@@ -32,7 +32,7 @@ final class StoreLock: Sendable {
             defer { descriptor = -1 }
             return descriptor
         }
-        StoreFile.unlock(file)
+        if file >= 0 { FileLock.close(file) }
     }
 
     private static func locked(_ database: String, _ file: Int32) -> StoreFailure {

@@ -70,10 +70,8 @@ enum KeySharing {
     static func alone<Value>(in folder: String, _ body: () throws -> Value) throws -> Value {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw StoreFile.failure("open the folder", folder) }
-        defer { Glibc.close(descriptor) }
-        while flock(descriptor, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw StoreFile.failure("lock the folder", folder) }
-        }
+        defer { FileLock.close(descriptor) }
+        guard FileLock.take(descriptor, waits: true) else { throw StoreFile.failure("lock the folder", folder) }
         return try body()
     }
 

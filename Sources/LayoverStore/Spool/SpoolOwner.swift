@@ -33,8 +33,7 @@ final class SpoolOwner: Sendable {
         let file = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw StoreFile.failure("open", path) }
         descriptor = Mutex(file)
-        while flock(file, LOCK_EX | LOCK_NB) != 0 {
-            if errno == EINTR { continue }
+        guard FileLock.take(file, waits: false) else {
             guard errno == EWOULDBLOCK else { throw StoreFile.failure("lock", path) }
             throw StoreFailure(.locked, "The spool folder \(folder) is in use by another store. \(Self.advice)")
         }
@@ -74,7 +73,7 @@ final class SpoolOwner: Sendable {
             defer { descriptor = -1 }
             return descriptor
         }
-        StoreFile.unlock(file)
+        if file >= 0 { FileLock.close(file) }
     }
 
     private static func absolute(_ path: String) -> String {

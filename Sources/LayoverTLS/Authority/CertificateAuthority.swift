@@ -66,9 +66,9 @@ package final class CertificateAuthority: Sendable {
         try checkFolder(folder)
         let lock = open(folder + "/ca.lock", O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard lock >= 0 else { throw CertificateError(.io, "\(folder)/ca.lock cannot be made: \(PEMFile.text(errno)).") }
-        defer { close(lock) }
-        while flock(lock, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw CertificateError(.io, "\(folder)/ca.lock cannot be locked: \(PEMFile.text(errno)).") }
+        defer { FileLock.close(lock) }
+        guard FileLock.take(lock, waits: true) else {
+            throw CertificateError(.io, "\(folder)/ca.lock cannot be locked: \(PEMFile.text(errno)).")
         }
         // Another process may have been first.
         if let existing = try load(folder: folder, now: now) { return existing }

@@ -18,9 +18,9 @@ final class InstanceFolder: Sendable {
 
     /// - Returns: Nil if another running instance has the folder.
     private static func lock(_ path: String) -> InstanceFolder? {
-        // The folder itself is locked: a lock file would stay behind. The lock ends with the process, however that ends (flock(2)).
+        // The folder itself is locked: a lock file would stay behind.
         let descriptor = open(path.isEmpty ? "." : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        if descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
+        if descriptor >= 0, !FileLock.take(descriptor, waits: false), errno == EWOULDBLOCK {
             close(descriptor)
             return nil
         }
@@ -28,12 +28,7 @@ final class InstanceFolder: Sendable {
         return InstanceFolder(path, descriptor)
     }
 
-    deinit {
-        guard descriptor >= 0 else { return }
-        // A program that is being started has the descriptor too, until it runs.
-        flock(descriptor, LOCK_UN)
-        close(descriptor)
-    }
+    deinit { if descriptor >= 0 { FileLock.close(descriptor) } }
 
     /// The first of these folders that no other instance has, or the last one. Files of an earlier run are removed from all that are
     /// free: its token opens nothing any more, and its ports may be those of another program.
