@@ -10,13 +10,14 @@ final class CacheFolder: Sendable {
     init(path: String) throws(CacheError) {
         self.path = path
         do throws(PrivateFileError) { try PrivateFolder.make(path) } catch { throw CacheError(.io, error.description) }
-        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else { throw Self.failure("open the folder", path) }
-        guard FileLock.take(descriptor, waits: false) else {
-            close(descriptor)
+        let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+        guard folder >= 0 else { throw Self.failure("open the folder", path) }
+        guard FileLock.take(folder, waits: false) else {
+            close(folder)
             throw CacheError(.locked, "The cache in \(path) is in use by another process.")
         }
-        _ = fchmod(descriptor, 0o700)
+        _ = fchmod(folder, 0o700)
+        descriptor = folder
     }
 
     deinit { FileLock.close(descriptor) }
