@@ -37,7 +37,7 @@ final class CacheThreads: Sendable {
         }
     }
 
-    /// Waits until nothing is under way. What the finished work held has been released then.
+    /// Waits until nothing is under way. Objects that the finished work held have been released by then.
     func waitUntilIdle() async {
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in

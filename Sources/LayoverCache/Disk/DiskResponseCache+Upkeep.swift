@@ -36,7 +36,8 @@ extension DiskResponseCache {
         }
     }
 
-    /// Removes what is too old or too much. One thread at a time; who comes meanwhile need not wait: that thread looks once more.
+    /// Removes responses that are too old or too many. One thread does so at a time. Another thread does not wait for it: the first thread
+    /// looks once more.
     func tidy(now: Int) {
         let isMine = state.withLock { state in
             defer { state.tidying = state.tidying == .no ? .underWay : .again }

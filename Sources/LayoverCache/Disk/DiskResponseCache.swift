@@ -14,7 +14,7 @@ package final class DiskResponseCache: ResponseCache {
         var tally = CacheTally()
         var invalidations = RecentInvalidations()
         var refreshes: Set<[UInt8]> = []
-        /// Whether a thread is removing responses that are too many for the limits of the cache, and looks again because more came.
+        /// The removal of responses that exceed the limits of the cache. `again`: more came, so the thread looks once more.
         var tidying = Tidying.no
     }
 

@@ -194,7 +194,7 @@ struct OriginState: Sendable {
         return parentProxyPauses[key]
     }
 
-    /// Until when a pause stops an entry. Nil: none does.
+    /// End of the pauses that stop an entry. Nil: no pause stops it.
     func pauseEnd(of entry: Entry, now: Timestamp) -> Timestamp? {
         let pacing = pacings[entry.policy.name].flatMap { $0.isPaused(entry, now: now) ? $0.pause?.end : nil }
         let above = parentProxyPause(of: entry).flatMap { $0.isPaused(entry, now: now) ? $0.end : nil }
@@ -208,7 +208,7 @@ struct OriginState: Sendable {
 
     mutating func putAside(_ place: EntryPlace, of entry: Entry, now: Timestamp) {
         let order = DispatchOrder(of: entry, isAskedFor: entry.isAttemptAskedFor)
-        // What its own pacing lets go is stopped by its parent proxy.
+        // An entry that the pacing of its policy does not stop is stopped by the pause of its parent proxy.
         if pacings[entry.policy.name]?.putsAside(entry, now: now) != true, let key = ProxiedPolicy(of: entry) {
             parentProxyPauses[key]?.putAside(place, order: order)
         } else {
@@ -225,7 +225,7 @@ struct OriginState: Sendable {
 
     /// Forgets the pauses of parent proxies that are over.
     ///
-    /// - Returns: What they stopped.
+    /// - Returns: The entries that these pauses stopped.
     private mutating func endParentProxyPauses(now: Timestamp) -> [EntryPlace] {
         let ended = parentProxyPauses.filter { $0.value.end <= now }
         var places: [EntryPlace] = []
@@ -247,7 +247,7 @@ struct OriginState: Sendable {
 
     /// The origin asks the requests of a policy to stay away until a time.
     ///
-    /// - Parameter gate: That of the parent proxy, if it was that one that asked.
+    /// - Parameter gate: Gate of the parent proxy that asked for the pause. Nil: the origin asked for it.
     mutating func pause(_ policy: Policy, through gate: Origin?, until end: Timestamp, now: Timestamp) {
         if let gate {
             let key = ProxiedPolicy(policy: policy.name, gate: gate)
@@ -310,7 +310,7 @@ struct Origins: Sendable {
     func isShut(_ origin: Origin) -> Bool { states[origin]?.gate.isShut ?? false }
     /// When the next canary may go by itself; nil while the gate is open.
     func canaryAt(_ origin: Origin) -> Timestamp? { states[origin]?.gate.canaryAt }
-    /// Until when a pause stops an entry. Nil: none does.
+    /// End of the pauses that stop an entry. Nil: no pause stops it.
     func pauseEnd(of entry: Entry, now: Timestamp) -> Timestamp? { states[entry.origin]?.pauseEnd(of: entry, now: now) }
     /// Whether a pause ends at this time.
     func pauseEnds(_ origin: Origin, at time: Timestamp) -> Bool {

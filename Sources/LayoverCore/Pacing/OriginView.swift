@@ -29,7 +29,7 @@ package struct OriginView: Sendable, Hashable {
     package let failureCount: Int
     /// When the next attempt may try whether it is back; nil while the gate is not shut.
     package let canaryAt: Timestamp?
-    /// By the name of the policy, those that parent proxies asked for included.
+    /// Pauses, sorted by the name of their policy. Those that parent proxies asked for are included.
     package let pauses: [Pause]
 
     init(_ origin: Origin, _ state: OriginState) {

@@ -199,12 +199,12 @@ struct StatusPacing: Sendable {
 
 /// A time for which a parent proxy asked for an origin to be left alone (`Retry-After` of its response to CONNECT).
 ///
-/// It concerns only requests of one policy that go through that parent proxy. The same failure has shut the gate of the origin, so one
-/// canary goes after the end of the pause, and a growing window after the canary.
+/// The pause concerns only requests of one policy that go through that parent proxy. The same failure has shut the gate of the origin, so
+/// one canary goes after the end of the pause, and a growing window after the canary.
 struct ParentProxyPause: Sendable {
-    /// Until when no such request goes, unless a person asked for the attempt.
+    /// End of the pause. No such request goes before, unless a person asked for the attempt.
     private(set) var end: Timestamp
-    /// Responses to attempts that began before say nothing about the way since then.
+    /// Beginning of the pause. A response to an earlier attempt does not end the pause.
     private let beganAt: Timestamp
     /// Entries whose turn has come and which the pause stops.
     private var paused = PendingHeap<OriginState.DispatchOrder, EntryPlace>()

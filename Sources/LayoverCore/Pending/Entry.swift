@@ -107,7 +107,7 @@ package struct Entry: StandingRequest, Sendable {
     package internal(set) var isBodyReplayable: Bool
     /// The wish of the request itself about its policy. Nil: it has none. The wish of a ticket is in its facts.
     @Boxed var heldWish: PolicyWish? = nil
-    // What takes a byte stands together: apart, each would take eight.
+    // Properties of one byte are adjacent, to avoid padding.
     /// Whether it was cancelled because the proxy was being stopped.
     var wasStopped = false
     /// Why it does not go on although its client has left under `clientGone: adopt`.

@@ -6,7 +6,7 @@ package struct NewEntry: Sendable {
     package var policy: Policy
     /// The parent proxy through which it goes, by its gate. Nil: none.
     package var parentProxyGate: Origin?
-    /// That of its last attempt; a reload may have named another one since.
+    /// Gate of the parent proxy of the last attempt. A reload may have named another parent proxy since.
     package var attemptParentProxyGate: Origin?
     /// The wish of the request itself about its policy.
     package var wish = PolicyWish()

@@ -57,8 +57,8 @@ package enum OriginNotice: Sendable, Hashable {
     case shut
     /// Attempt, and tell what comes of it: entries are waiting.
     case watched
-    /// As `watched`, but for the requests of these policies, which are parked without an attempt: the origin asked for a pause. `through`:
-    /// a parent proxy asked for it, and it concerns only requests through that parent proxy.
+    /// As `watched`, but for the requests of these policies, which are parked without an attempt: the origin asked for a pause. The
+    /// requests of `through` are parked too: their parent proxy asked for a pause.
     case paused(Set<String>, through: Set<ProxiedPolicy> = [])
     /// All is well.
     case forgotten
@@ -83,7 +83,7 @@ package enum OriginNotice: Sendable, Hashable {
 /// The requests of a policy that go through a parent proxy.
 package struct ProxiedPolicy: Sendable, Hashable {
     package let policy: String
-    /// That of the parent proxy.
+    /// Gate of the parent proxy.
     package let gate: Origin
 }
 

@@ -56,7 +56,7 @@ extension PendingSet {
 
     /// An origin wants to be left alone by the requests of a policy.
     ///
-    /// - Parameter gate: That of the parent proxy, if it was that one that asked: then it concerns only requests through it.
+    /// - Parameter gate: Gate of the parent proxy that asked: the pause concerns only requests through it. Nil: the origin asked.
     mutating func pause(_ origin: Origin, for policy: Policy, through gate: Origin? = nil, _ wait: Duration, now: Timestamp) {
         guard policy.pausesOrigins, wait > .zero, wait <= policy.retryAfterMax else { return }
         let end = now + wait

@@ -44,8 +44,8 @@ package enum Verdict: Sendable, Hashable {
             }
         }
 
-        /// Whether it lets another attempt follow that `automaticAttemptsMax` has to allow. Attempts that the proxy itself stopped, or gave
-        /// up, are made again without that.
+        /// Whether another attempt follows that `automaticAttemptsMax` has to allow. An attempt that the proxy itself ended is made again
+        /// without that.
         var needsAttemptLeft: Bool {
             switch rule {
             case .retryOn, .portal, .status, .outcomeUnknown, .aborted: asks == nil

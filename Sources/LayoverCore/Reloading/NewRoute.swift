@@ -51,20 +51,20 @@ struct NewRoute {
         set.stopIfRisky(id, now: now)
     }
 
-    /// Whether it waited for a parent proxy that it does not need any more: there is another way now.
+    /// Whether the entry waited for a parent proxy that it does not need any more: there is another way now.
     private func leavesUnreachableParentProxy(_ entry: Entry, _ set: PendingSet) -> Bool {
         entry.parentProxyGate != parentProxyGate && entry.lastFailure?.kind == .parentProxyUnreachable
             && set.entries[entry.id]?.isWokenByOrigin == true
     }
 
-    /// Whether it waits until the time that a parent proxy asked for, and does not go through that one any more.
+    /// Whether the entry waits until the time that a parent proxy asked for, and does not go through that parent proxy any more.
     private func leavesWaitOfParentProxy(_ entry: Entry) -> Bool {
         guard entry.parentProxyGate != parentProxyGate, let wait = entry.lastFailure?.retryAfter, let failedAt = entry.lastFailureAt
         else { return false }
         return entry.dueAt == failedAt + wait
     }
 
-    /// What is under way counts where it is from now on.
+    /// An attempt under way counts at the gate of the new parent proxy from now on.
     private func takeParentProxy(of entry: Entry, _ set: inout PendingSet) {
         set.leaveParentProxy(entry.parentProxyGate, entry.policy)
         set.joinParentProxy(parentProxyGate, policy.policy, now: now)
@@ -131,9 +131,9 @@ struct Rerouting: Sendable {
     private let find: @Sendable (Entry) -> FoundRoute
     /// Entries that have their turn before the others.
     private var first: ArraySlice<EntryID>
-    /// The same at the beginning: they have no second turn.
+    /// The entries that `first` began with: they have no second turn.
     private var early: Set<EntryID>
-    /// How many of them are still among `ids`, behind `next`.
+    /// How many of these entries are still among `ids`, behind `next`.
     private var earlyAheadCount: Int
     /// The entries that were there when the reload began, in the order of their arrival. Empty once all have had their turn.
     private var ids: [ArrivalOrder.Item]

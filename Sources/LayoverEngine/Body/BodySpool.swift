@@ -27,7 +27,7 @@ package final class BodySpool: Sendable {
 
     func reserve(_ count: Int) -> Bool {
         var known = usedByteCount
-        // Nothing is added before it fits: a body that is refused must not make another one fail that fits.
+        // Bytes are counted only if they fit: a body that is refused must not make another body fail that fits.
         while known + count <= byteCountMax {
             let (isReserved, now) = used.compareExchange(expected: known, desired: known + count, ordering: .relaxed)
             if isReserved { return true }

@@ -88,7 +88,7 @@ final class SpoolFile: Sendable {
         wantedName.withLock { $0 = nil }
         submit {
             self.state.withLock { state in
-                // It may have been stored again meanwhile.
+                // A newer call of `persist` may want this name.
                 guard let name = state.name, self.wantedName.withLock({ $0 != name }), unlink(self.spool.folder + "/" + name) == 0
                 else { return }
                 state.name = nil

@@ -34,7 +34,7 @@ extension Engine {
             return result
         }
         if result == .done { reporter.commanded(command, count: 1) }
-        // Those of the admin API are logged there, the refused ones too.
+        // The admin API logs its own commands, also those that are refused.
         if result == .done, author == .client {
             logger.notice(
                 "command", metadata: ["command": "\(command.rawValue)", "who": "\(author.who)", "exchange": "\(naming.shown(id))"])

@@ -19,7 +19,7 @@ package struct SystemClock: EngineClock {
     private static let gapMax: Int64 = 100_000
 
     package func wallNanoseconds(of timestamp: Timestamp) -> Int64 {
-        // A thread may be stopped between two readings, and the store keeps what is found at a start.
+        // A thread may be stopped between two readings, and the store keeps the offset that a start finds.
         var (offset, least) = (Int64(0), Int64.max)
         for _ in 0..<3 where least > Self.gapMax {
             let before = Self.read(CLOCK_BOOTTIME)

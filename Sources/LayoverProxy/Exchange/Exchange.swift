@@ -83,7 +83,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
             conversion = TicketConversion(of: self, wish, base: connection.ownBase(for: head), plan.digest)
         }
         if plan.request.framing != .none { request.body = makeBody() }
-        // A length of zero: nothing is to come.
+        // A body with a length of zero is complete.
         if !head.framing.hasBody { request.body?.finish() }
     }
 

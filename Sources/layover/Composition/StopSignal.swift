@@ -37,13 +37,13 @@ final class StopSignal: Sendable {
         }
     }
 
-    /// Calls `stop` at the first signal or request; a second signal ends the process at once. When this returns, signals have no other
-    /// effect any more.
+    /// Calls `stop` at the first signal or request; a second signal ends the process at once. When this returns, signals have
+    /// this effect only.
     func listen(reload: @escaping @Sendable () async -> Void, _ stop: @escaping @Sendable () async -> Void) async {
         onRequest(stop)
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
-        // A reload may wait for the store, and a signal that stops the proxy must not wait for the reload. Several that come during one
-        // reload ask for one more: it reads what is newest.
+        // A reload may wait for the store, and a signal that stops the proxy must not wait for the reload. Several SIGHUP during a
+        // reload ask for one more reload: it reads the newest file.
         let (reloads, reloading) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         Task.detached { for await _ in reloads { await reload() } }
         Task.detached {

@@ -164,7 +164,7 @@ struct FailureEffects {
     /// Whether the response has paused the origin for the policy of its request.
     private func isPaused(_ entry: Entry) -> Bool { entry.policy.pausesOrigins && parking.retryAfter ?? .zero > .zero }
 
-    /// What becomes of a verdict that was given under a policy that is not in force any more. A request that a client holds, and about
+    /// The verdict by the policy that is in force, if an older policy gave the first one. A request that a client holds, and about
     /// which its new policy asks no person, fails once it waits (`stopIfRisky`). The same holds for a request without an attempt left
     /// (`AttemptsUsedUp`).
     ///
@@ -232,7 +232,7 @@ struct FailureEffects {
 /// A response whose status the policy retries.
 struct RetriedStatus {
     let parking: Verdict.Parking
-    /// That of the parent proxy, if it was that one that asked for a wait. Nil: the origin did.
+    /// Gate of the parent proxy that asked for the wait. Nil: the origin asked for it.
     var parentProxyGate: Origin?
     let now: Timestamp
 
