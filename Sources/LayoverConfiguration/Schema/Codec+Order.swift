@@ -77,8 +77,8 @@ extension Codec where Value == Preflight {
 }
 
 extension Codec where Value == String {
-    /// A method that changes nothing (`RequestMethod.isSafe`) and needs no body. TRACE is not among them on purpose: it sends
-    /// credentials back (RFC 9110 section 9.3.8).
+    /// A method that changes nothing (`RequestMethod.isSafe`) and needs no body. TRACE is not among them: it sends credentials
+    /// back (RFC 9110 section 9.3.8).
     fileprivate static var questionMethod: Codec {
         let known = ["HEAD", "GET", "OPTIONS"]
         let method = token("method")

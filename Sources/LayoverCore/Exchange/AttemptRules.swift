@@ -11,7 +11,7 @@ package struct AttemptRules: Sendable {
 
     /// Whether the last attempt was made on a new connection because a kept-alive one had died.
     var hasTriedNewConnection = false
-    /// Why the attempt under way was given up on purpose, so that it can be made again. Nil: it was not given up.
+    /// Why Layover abandoned the attempt under way, to make it again. Nil: it did not.
     var abandonment: Abandonment?
     /// Whether a person ended the attempt under way.
     var isAborted = false
@@ -37,7 +37,7 @@ package struct AttemptRules: Sendable {
         case mode
     }
 
-    /// Whether the attempt under way was given up on purpose.
+    /// Whether Layover abandoned the attempt under way, to make it again.
     package var isAbandoned: Bool { abandonment != nil }
 
     /// Whether a person set the mode `offline` during the attempt under way.
@@ -71,7 +71,7 @@ package struct AttemptRules: Sendable {
         return counts.all
     }
 
-    /// The attempt under way is ended on purpose. An earlier command stays in force.
+    /// The attempt under way is interrupted. An earlier command stays in force.
     mutating func interrupted(by cause: ExchangeMachine.Interruption) {
         switch cause {
         case .command: isAborted = true

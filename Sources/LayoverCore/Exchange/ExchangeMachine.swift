@@ -330,7 +330,7 @@ package struct ExchangeMachine: Sendable {
     /// The request must not be sent now, so nothing of its response is kept.
     package mutating func sendingWasRefused() { resumable = nil }
 
-    // MARK: Starts and ends on purpose
+    // MARK: Starts and interruptions
 
     /// Step of a request whose turn has come.
     package enum StartStep: Sendable, Hashable {
@@ -357,7 +357,7 @@ package struct ExchangeMachine: Sendable {
         return .preflight(preflight)
     }
 
-    /// Why an attempt is ended on purpose.
+    /// Why an attempt is interrupted.
     package enum Interruption: Sendable, Hashable {
         /// A person aborted it.
         case command

@@ -45,8 +45,8 @@ package struct Repeatability: Sendable, Hashable {
 
 /// The safe methods, and the idempotent ones (RFC 9110 section 9.2): the one list of each.
 ///
-/// Methods are case-sensitive (section 9.1), and an unknown one may change anything. The methods that a preflight may
-/// use, and those whose responses the cache keeps, are fewer on purpose.
+/// Methods are case-sensitive (section 9.1), and an unknown one may change anything. A preflight may use only some of the safe methods, and
+/// the cache keeps the responses to some of them only.
 package enum RequestMethod {
     /// Whether the method asks for no change (section 9.2.1; QUERY: RFC 10008).
     package static func isSafe(_ method: String) -> Bool {
