@@ -79,7 +79,7 @@ struct NewRoute {
 
 /// A reload during its attempt has left a request no automatic attempt, and its exchange judged the attempt by the old policy. The new
 /// policy decides what follows, as if it had judged the attempt (`AttemptRules`). A ticket that has a part of its response is tried again.
-struct AttemptsUsedUp {
+struct ExhaustedByReload {
     /// The verdict by the old policy.
     let parking: Verdict.Parking
     let now: Timestamp

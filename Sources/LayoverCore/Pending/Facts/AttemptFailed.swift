@@ -101,7 +101,7 @@ struct FailureEffects {
         // An attempt that a person asked for stays requested if the next attempt follows at once.
         if !(blame.startsAnew && attempt.isAskedFor && parking.asks == nil) { placeAfterFailure(id, by: parking, in: &set) }
         set.stopIfRisky(id, now: now)
-        if attempt.isRerouted { AttemptsUsedUp(parking: parking, now: now).apply(to: id, &set) }
+        if attempt.isRerouted { ExhaustedByReload(parking: parking, now: now).apply(to: id, &set) }
         guard blame.startsAnew, set.entries[id] != nil else { return }
         if blame == .networkChange {
             for gate in [entry.origin, entry.parentProxyGate].compactMap({ $0 }) { set.origins[gate].gate.mayBeReachable(now: now) }
@@ -166,7 +166,7 @@ struct FailureEffects {
 
     /// The verdict by the policy that is in force, if an older policy gave the first one. A request that a client holds, and about
     /// which its new policy asks no person, fails once it waits (`stopIfRisky`). The same holds for a request without an attempt left
-    /// (`AttemptsUsedUp`).
+    /// (`ExhaustedByReload`).
     ///
     /// - Returns: Nil where the response in hand is delivered after all.
     private func allowedParking(of id: EntryID, in set: inout PendingSet) -> Verdict.Parking? {

@@ -29,7 +29,7 @@ package struct ParkRequested: JoiningFact {
         if let attempt {
             attempt.apply(toNew: entry, through: new.attemptParentProxyGate, in: &set, using: &generator)
             set.rerouteIfStale(new, now: now)
-            if set.isPlannedByOlderTable(new) { AttemptsUsedUp(parking: new.parking, now: now).apply(to: new.id, &set) }
+            if set.isPlannedByOlderTable(new) { ExhaustedByReload(parking: new.parking, now: now).apply(to: new.id, &set) }
         } else {
             set.rerouteIfStale(new, now: now)
             if set.entries[new.id]?.state == .waiting { set.admitFresh(new.id, now: now) }
