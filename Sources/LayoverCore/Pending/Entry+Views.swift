@@ -73,6 +73,14 @@ extension Entry {
     /// Whether a verdict lets another attempt follow although no automatic attempt is left.
     func isExhausted(after parking: Verdict.Parking) -> Bool { automaticLeft == 0 && parking.needsAttemptLeft }
 
+    /// Why the present policy has the response in hand delivered, although an older one let another attempt follow. Nil: it does not.
+    func deliverReason(after parking: Verdict.Parking) -> Verdict.DeliverReason? {
+        if isRisky { return .notRepeatable }
+        guard policy.onExhausted == .fail else { return nil }
+        // The response to a repetition does not show the outcome, so it is not for the client.
+        return parking.rule != .outcomeUnknown && isExhausted(after: parking) ? .exhausted : nil
+    }
+
     /// True if the entry waits in an outage, or is undecided because of one. An entry without an attempt is undecided because others of
     /// its outage are.
     var isOfOutage: Bool { lastFailure?.shutsGate ?? (why == .exhausted) }

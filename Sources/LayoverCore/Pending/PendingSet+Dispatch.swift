@@ -361,12 +361,8 @@ extension PendingSet {
 
     /// Does the same for a request that has just joined. Its loop may have planned it by an older table.
     mutating func rerouteIfStale(_ new: NewEntry, now: Timestamp) {
-        guard let rerouting else { return }
-        guard new.routesNumber < rerouting.table else {
-            entries[new.id]?.reloadNumber = rerouting.number
-            return
-        }
-        rerouteIfStale(new.id, now: now)
+        if isPlannedByOlderTable(new) { return rerouteIfStale(new.id, now: now) }
+        if let rerouting { entries[new.id]?.reloadNumber = rerouting.number }
     }
 
     /// Whether a request was planned by an older table than that of the newest reload.
@@ -378,7 +374,6 @@ extension PendingSet {
         var entry = entry
         entry.sharedPolicy = found.policy
         entry.automaticLeft = found.automaticLeft
-        if entry.isRisky { return .notRepeatable }
-        return entry.policy.onExhausted == .fail && entry.isExhausted(after: new.parking) ? .exhausted : nil
+        return entry.deliverReason(after: new.parking)
     }
 }

@@ -171,7 +171,9 @@ struct FailureEffects {
     /// - Returns: Nil where the response in hand is delivered after all.
     private func allowedParking(of id: EntryID, in set: inout PendingSet) -> Verdict.Parking? {
         guard let entry = set.entries[id], parking.asks != .maybeApplied else { return parking }
-        if failure.evidence == .answered, let reason = deliverReason(entry) {
+        // Without a reload the exchange has judged by the same policy.
+        let mayBeExhausted = entry.attempt?.isRerouted == true
+        if failure.evidence == .answered, let reason = entry.deliverReason(after: parking), mayBeExhausted || reason != .exhausted {
             set.giveGrantBack(id, wasMade: true)
             deliverResponse(id, reason, in: &set)
             return nil
@@ -181,14 +183,6 @@ struct FailureEffects {
         let asking = Verdict.Parking(delay: .zero, shutsGate: parking.shutsGate, asks: .maybeApplied, rule: .onMaybeApplied)
         set.entries[id]?.attempts.amendLast(.park(asking))
         return asking
-    }
-
-    /// Why the present policy does not allow another attempt after the response in hand. Nil: it does, or does not have it delivered.
-    private func deliverReason(_ entry: Entry) -> Verdict.DeliverReason? {
-        if entry.isRisky { return .notRepeatable }
-        guard entry.attempt?.isRerouted == true, entry.policy.onExhausted == .fail else { return nil }
-        // The response to a repetition does not show the outcome, so it is not for the client.
-        return parking.rule != .outcomeUnknown && entry.isExhausted(after: parking) ? .exhausted : nil
     }
 
     /// Whether the response in hand may be asked for again. If not it is delivered, and the attempt goes on
