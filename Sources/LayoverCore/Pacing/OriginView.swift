@@ -9,7 +9,7 @@ package struct OriginView: Sendable, Hashable {
         case shut
     }
 
-    /// A time for which the origin asked the requests of a policy to stay away.
+    /// A time for which the origin, or a parent proxy, asked the requests of a policy to stay away.
     package struct Pause: Sendable, Hashable {
         package let policy: String
         package let until: Timestamp
