@@ -54,7 +54,7 @@ struct HalfClosedClientTests {
 
     // MARK: What the proxy does
 
-    /// Until the kernel says that the client's socket is closed. Its FIN arrives a moment before.
+    /// Waits until the kernel says that the client's socket is closed. Its FIN arrives a moment before.
     private func waitForClosedSocket(_ proxy: TestProxy) async throws {
         let loop = proxy.loop
         try await eventually("the end of the client's socket") {

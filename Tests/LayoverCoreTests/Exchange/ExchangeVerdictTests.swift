@@ -62,7 +62,7 @@ struct ExchangeVerdictTests {
         #expect(verdict(on: .reset, sending: request) == .park(.init(delay: .seconds(1), shutsGate: false)))
     }
 
-    /// One that was never sent may still be arriving.
+    /// The body of a request that was never sent may still be arriving.
     @Test(arguments: [
         (Failure.refused, RequestSummary.Body.lost), (.refused, .brokenOff), (.reset, .arriving), (.reset, .lost), (.reset, .brokenOff),
     ])

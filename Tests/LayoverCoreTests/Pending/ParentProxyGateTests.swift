@@ -200,7 +200,7 @@ import Testing
         #expect(bench.advance(.seconds(1)).count == 2)
     }
 
-    /// One request has failed at the old parent proxy, and the pause keeps another one from its turn.
+    /// One request failed at the old parent proxy. The pause puts another request aside.
     @Test(arguments: [other, nil]) mutating func reloadToAnotherWayEndsTheWaitThatTheOldParentProxyAskedFor(next: Origin?) {
         let failed = bench.park(Self.origins[0], Self.busy).id
         let paused = bench.park(Self.origins[0], nil).id
@@ -226,7 +226,7 @@ import Testing
         #expect(bench.advance(.seconds(1)) == [failed])
     }
 
-    /// As for a pause that an origin asks for: the way is open sooner than the parent proxy said.
+    /// The way is open sooner than the parent proxy said. A pause that an origin asks for ends in the same way.
     @Test mutating func retryByAPersonEndsThePauseOfAParentProxyIfItIsAnswered() {
         let failed = bench.park(Self.origins[0], Self.busy).id
         let paused = bench.park(Self.origins[0], nil).id

@@ -193,7 +193,7 @@ struct RiskTests {
         #expect(bench.why(id) == .exhausted)
     }
 
-    /// Its first attempt, so it is in no incident yet.
+    /// The request is in no incident yet, because this is its first attempt.
     @Test mutating func firstAttemptThatAPersonEndedAsksInAnIncidentIfTheReloadedPolicyLeavesNone() {
         let id = bench.accepted()
         let policy = Policy.fixture { $0.automaticAttemptsMax = 1 }
@@ -204,7 +204,7 @@ struct RiskTests {
         #expect(bench.entry(id)?.incident != nil)
     }
 
-    /// It would hang with a part of its response until its time is over.
+    /// The client would hang with a part of its response until its time is over.
     @Test mutating func clientWithAPartOfItsResponseIsCutOffIfTheReloadedPolicyLeavesNoAttempt() {
         let id = attempting(.ask)
         let part = ResumeProgress(done: 100, total: 200, times: 1)

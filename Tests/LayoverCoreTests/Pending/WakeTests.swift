@@ -82,7 +82,7 @@ struct WakeTests {
         #expect(bench.fail(id) == [])
     }
 
-    /// It had sent something: the attempt goes on, although it was told to end if it had not.
+    /// The attempt has sent something, so it goes on, although it was told to end if it had not.
     @Test(arguments: [false, true])
     mutating func responseToAnAbandonedAttemptIsDelivered(isOffline: Bool) {
         let id = bench.parked()

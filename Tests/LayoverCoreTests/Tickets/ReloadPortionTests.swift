@@ -102,7 +102,7 @@ struct ReloadPortionTests {
         #expect(actions.contains(.end(id, .maybeApplied)))
     }
 
-    /// Its loop judged the first attempt by a policy that allowed more than one.
+    /// The loop judged the first attempt by a policy that allowed more than one.
     @Test(arguments: [Failure.reset, .answered(503)])
     mutating func requestWithoutAnAttemptLeftEndsAsItJoins(failure: Failure) {
         let isAnswered = failure.evidence == .answered

@@ -44,7 +44,7 @@ extension EndToEnd {
                 let layover = Command(RunningLayover.binary, ["status", "--admin-url", "unix:\(path)"])
                 try await layover.succeed()
                 try await Command(RunningLayover.binary, ["pending"]).with(["RUNTIME_DIRECTORY": folder.url.path]).succeed()
-                // It is printed behind the file of ports, by a thread of its own.
+                // The line is printed after the file of ports is written, by a thread of its own.
                 try await process.prints("admin  unix:\(path)")
                 process.signal(SIGKILL)
                 _ = await process.result()

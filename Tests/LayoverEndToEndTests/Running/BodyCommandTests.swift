@@ -13,7 +13,7 @@ extension EndToEnd {
             let accepted = try await scene.layover.curl(
                 "--fail", "-H", "Prefer: respond-async, wait=0", "--data-binary", "@\(folder.file("sent").path)", scene.url("/echo")
             ).succeed()
-            // It may be under way already.
+            // The attempt may be under way already.
             #expect(accepted.output.contains("waiting") || accepted.output.contains("attempting"))
             let id = try #require(try await scene.layover.waitForPending { $0.data.count == 1 }.data.first?.id)
             let target = folder.file("body").path

@@ -52,7 +52,7 @@ struct BodyBench {
         body.persist(as: name, isForced: isForced) { [results] stored in results.update { $0.append(stored) } }
     }
 
-    /// What came of it; `.some(nil)` where it could not be kept.
+    /// The stored body; `.some(nil)` if it could not be kept.
     func result() async throws -> StoredBody? {
         try await results.take("the end of persisting") { $0.isEmpty ? nil : .some($0.removeFirst()) }
     }

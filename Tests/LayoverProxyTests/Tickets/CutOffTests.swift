@@ -28,7 +28,7 @@ struct CutOffTests {
         }
     }
 
-    /// It accepts none, or its ticket is not stored.
+    /// The client accepts no ticket, or its ticket is not stored.
     @Test(arguments: [("X: 1", true), ("X: 1", false), ("Prefer: respond-async, wait=600", true)])
     func clientWithoutATicketGetsAProblem(field: String, isSent: Bool) async throws {
         try await withProxy(tickets: TestStore(failing: 1...100_000)) { proxy in

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Servers that a test has started. They live until the test is over, and end then.
 package final class TestServers: Sendable {
-    /// Those of the test that runs; nil: it ends its servers itself.
+    /// The servers of the test that runs. Nil: the test ends its servers itself.
     @TaskLocal private static var current: TestServers?
 
     private let stops = Mutex<[@Sendable () async throws -> Void]>([])
