@@ -13,7 +13,7 @@ extension ClientConnection {
         let host = plan.request.origin.host
         let pair = RejectionMemory.Pair(client: clientAddress, host: host)
         guard let interceptions = loop.interceptions,
-            !(loop.planner.relaysRejected(host) && interceptions.relays(pair, now: loop.engine.clock.now()))
+            !(loop.configuration.routes.relaysRejected(host) && interceptions.relays(pair, now: loop.engine.clock.now()))
         else { return openTunnel(head, plan, isConnected: false) }
         phase = .handingOver
         write(ByteBuffer(string: "HTTP/1.1 200 Connection Established\r\n\r\n"))

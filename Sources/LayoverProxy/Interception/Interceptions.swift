@@ -108,7 +108,7 @@ final class CertificateVerdict {
         isKnown = true
         loop.interceptions?.rejected(
             pair, rejection, reason: error?.description ?? "it closed the connection without a request",
-            isRelayed: loop.planner.relaysRejected(pair.host), now: loop.engine.clock.now())
+            isRelayed: loop.configuration.routes.relaysRejected(pair.host), now: loop.engine.clock.now())
     }
 }
 

@@ -147,8 +147,7 @@ final class RequestPlanner {
             request: request, policy: try policy(wish, route: route), route: route?.name, by: configuration.routes,
             hasIdempotencyKey: false,
             wish: wish)
-        let isIntercepted = configuration.routes.hasInterceptions && configuration.routes.intercepts(address.origin.host)
-        return isIntercepted ? .intercept(plan) : .forward(plan)
+        return configuration.routes.intercepts(address.origin.host) ? .intercept(plan) : .forward(plan)
     }
 
     private func parentProxy(for origin: Origin, by route: String?) -> ParentProxy? {
@@ -162,9 +161,6 @@ final class RequestPlanner {
         return configuration.routes.route(
             host: address.origin.host, path: target, method: head.methodString)
     }
-
-    /// Whether connections to an intercepted host become tunnels while clients reject our certificate.
-    func relaysRejected(_ host: String) -> Bool { configuration.routes.relaysRejected(host) }
 
     // MARK: Refusals
 
