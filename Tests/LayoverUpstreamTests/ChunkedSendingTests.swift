@@ -96,8 +96,8 @@ struct ChunkedSendingTests {
         #expect(facts.bodyText == lines.joined())
     }
 
-    @Test(arguments: [UpstreamRequest.BodyFraming.length(3), .chunked])
-    func errorResponsesToCompleteBodiesAreDelivered(framing: UpstreamRequest.BodyFraming) async throws {
+    @Test(arguments: [BodyFraming.length(3), .chunked])
+    func errorResponsesToCompleteBodiesAreDelivered(framing: BodyFraming) async throws {
         let origin = try MisbehavingOrigin { connection in
             while connection.readRequest() != nil { connection.answer("no", status: "404 Not Found") }
         }

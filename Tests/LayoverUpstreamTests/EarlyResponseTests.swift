@@ -1,5 +1,6 @@
 import LayoverCore
 import LayoverEngine
+import LayoverHTTP
 import LayoverTestSupport
 import NIOCore
 import Synchronization
@@ -13,7 +14,7 @@ struct EarlyResponseTests {
     private static let byteCount = 3 << 20
 
     /// The body of a request, and a client that goes on sending whenever the capture has room.
-    private func upload(_ rig: UpstreamRig, framing: UpstreamRequest.BodyFraming) -> CapturedBody {
+    private func upload(_ rig: UpstreamRig, framing: BodyFraming) -> CapturedBody {
         let count: Int? = if case .length(let count) = framing { count } else { nil }
         let body = rig.emptyBody(length: count, mayBeSentTwice: true)
         _ = body.append(ByteBuffer(repeating: 0x61, count: 64 << 10))
@@ -26,8 +27,8 @@ struct EarlyResponseTests {
     }
 
     /// Before, the connection was closed as soon as the response was complete: the origin had 64 KiB of 3 MiB.
-    @Test(arguments: ["200 OK", "404 Not Found"], [UpstreamRequest.BodyFraming.length(byteCount), .chunked])
-    func bodyGoesToItsEndAfterAResponseThatIsComplete(status: String, framing: UpstreamRequest.BodyFraming) async throws {
+    @Test(arguments: ["200 OK", "404 Not Found"], [BodyFraming.length(byteCount), .chunked])
+    func bodyGoesToItsEndAfterAResponseThatIsComplete(status: String, framing: BodyFraming) async throws {
         let received = Watched(0)
         let origin = try MisbehavingOrigin { connection in
             guard connection.readHead() != nil else { return }
@@ -59,7 +60,7 @@ struct EarlyResponseTests {
             connection.reset()
         }
         let rig = try UpstreamRig()
-        let framing = UpstreamRequest.BodyFraming.length(Self.hugeByteCount)
+        let framing = BodyFraming.length(Self.hugeByteCount)
         let body = upload(rig, framing: framing)
         let record = rig.start(rig.request("POST", port: origin.port, framing: framing, body: body))
         _ = await record.waitFor { $0.events.contains("complete") }

@@ -1,4 +1,5 @@
 import LayoverEngine
+import LayoverHTTP
 import LayoverTestSupport
 import NIOCore
 import Testing
@@ -9,15 +10,15 @@ import Testing
 @Suite(.bothPaths)
 struct ExpectTests {
     private func request(
-        _ rig: UpstreamRig, port: Int, body: CapturedBody, framing: UpstreamRequest.BodyFraming = .length(3)
+        _ rig: UpstreamRig, port: Int, body: CapturedBody, framing: BodyFraming = .length(3)
     ) -> UpstreamRequest {
         var request = rig.request("POST", port: port, framing: framing, body: body)
         request.expectsContinue = true
         return request
     }
 
-    @Test(arguments: [UpstreamRequest.BodyFraming.length(3), .chunked])
-    func bodyFollowsThe100(framing: UpstreamRequest.BodyFraming) async throws {
+    @Test(arguments: [BodyFraming.length(3), .chunked])
+    func bodyFollowsThe100(framing: BodyFraming) async throws {
         let origin = try MisbehavingOrigin { connection in
             guard connection.readHead() != nil else { return }
             let early = connection.receivedText
@@ -43,8 +44,8 @@ struct ExpectTests {
         #expect(origin.count(of: "Content-Length") + origin.count(of: "Transfer-Encoding") == 1)
     }
 
-    @Test(arguments: [UpstreamRequest.BodyFraming.none, .length(0)])
-    func expectWithoutABodyIsSentAndNotWaitedFor(framing: UpstreamRequest.BodyFraming) async throws {
+    @Test(arguments: [BodyFraming.none, .length(0)])
+    func expectWithoutABodyIsSentAndNotWaitedFor(framing: BodyFraming) async throws {
         let origin = try MisbehavingOrigin { connection in
             guard connection.readHead() != nil else { return }
             connection.answer()

@@ -129,8 +129,8 @@ struct SendingTests {
         #expect(!facts.events.contains("bodyWanted"))
     }
 
-    @Test(arguments: [UpstreamRequest.BodyFraming.length(6), .chunked])
-    func bodyThatIsBrokenOffEndsTheAttempt(framing: UpstreamRequest.BodyFraming) async throws {
+    @Test(arguments: [BodyFraming.length(6), .chunked])
+    func bodyThatIsBrokenOffEndsTheAttempt(framing: BodyFraming) async throws {
         let headCame = Signal()
         let origin = try MisbehavingOrigin { connection in
             _ = connection.readHead()

@@ -6,7 +6,6 @@ package import NIOCore
 /// One request as it goes upstream: the same value for the first attempt and for every replay.
 package struct UpstreamRequest: Sendable {
     package typealias Purpose = RequestPurpose
-    package typealias BodyFraming = LayoverHTTP.BodyFraming
 
     package var purpose: Purpose
     package var origin: Origin

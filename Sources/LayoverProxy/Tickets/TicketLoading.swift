@@ -56,7 +56,7 @@ struct TicketLoading {
         // The engine may have found another route for it since the attempt was planned.
         let routes = exchange.routesWhileReading ?? replay.routes
         let route = exchange.route.flatMap { routes.route(named: $0) }
-        var framing = UpstreamRequest.BodyFraming.none
+        var framing = BodyFraming.none
         if stored.hasBody { framing = stored.trailers == nil ? .length(stored.body.byteCount) : .chunked }
         var request = UpstreamRequest(
             purpose: .transfer, origin: stored.origin, method: stored.method, target: stored.target, host: stored.host,

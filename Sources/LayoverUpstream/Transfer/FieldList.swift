@@ -30,7 +30,7 @@ struct FieldList {
     ///   - framesChunks: Whether chunks are framed here. Otherwise libcurl does it where the connection needs it: HTTP/2 has none.
     /// - Returns: The first node; valid until the next call.
     mutating func fill(
-        host: String, fields: RequestFields, framing: UpstreamRequest.BodyFraming, expectsContinue: Bool, framesChunks: Bool
+        host: String, fields: RequestFields, framing: BodyFraming, expectsContinue: Bool, framesChunks: Bool
     ) -> UnsafeMutablePointer<curl_slist>? {
         nodeCount = 0
         byteCount = 0
@@ -105,7 +105,7 @@ struct FieldList {
     ///
     /// `Expect` is hidden: it follows the framing field in what libcurl sees as one line. If libcurl knew of the expectation, it would
     /// repeat the request by itself after a 417 and drop the body of the 417 (7.88.1). `Transfer` waits for the 100 instead.
-    private mutating func write(_ framing: UpstreamRequest.BodyFraming, expectsContinue: Bool, framesChunks: Bool) {
+    private mutating func write(_ framing: BodyFraming, expectsContinue: Bool, framesChunks: Bool) {
         switch framing {
         case .length(let count) where expectsContinue:
             write("Content-Length: ")

@@ -63,7 +63,7 @@ final class UpstreamRig: Sendable {
 
     func request(
         _ method: String, port: Int, scheme: Origin.Scheme = .http, host: String = "127.0.0.1",
-        target: String = "/x", fields: [String] = [], framing: UpstreamRequest.BodyFraming = .none,
+        target: String = "/x", fields: [String] = [], framing: BodyFraming = .none,
         body: CapturedBody? = nil, mayBeSentTwice: Bool? = nil
     ) -> UpstreamRequest {
         let origin = Origin(scheme: scheme, host: host, port: port)
