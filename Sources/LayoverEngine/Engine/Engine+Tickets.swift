@@ -357,10 +357,11 @@ extension Engine {
     /// - Returns: At most how many entries have yet to find their routes.
     package func untilRerouted(within limit: Duration) async -> Int {
         guard pending.isRerouting else { return 0 }
+        let table = routes.number
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            let number = rerouting.add(continuation)
+            let number = rerouting.waiters.add({ continuation.resume() }, for: table)
             eventLoop.scheduleTask(in: .nanoseconds(limit.nanosecondsSaturating)) {
-                self.assumeIsolated { $0.rerouting.timePassed(for: number) }
+                self.assumeIsolated { $0.rerouting.waiters.remove(number, for: table)?() }
             }
         }
         return pending.rerouteCount

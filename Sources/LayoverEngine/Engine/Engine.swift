@@ -41,7 +41,7 @@ package actor Engine: EngineCalls {
     var rerouting = ReroutingChain()
     var history = TicketHistory()
     /// Those who wait for the end of an attempt that is being aborted.
-    var abortWaiters = EntryCallbacks()
+    var abortWaiters = Callbacks<EntryID>()
     private var keys: KeyDesk
     private var rehearsals = Rehearsals()
 
@@ -138,7 +138,7 @@ package actor Engine: EngineCalls {
         let starts = ticketStarts
         ticketStarts = []
         for (id, trigger) in starts { replay(id, trigger) }
-        for id in abortWaiters.ids where entry(id)?.state != .attempting { abortWaiters.callOnce(about: id) }
+        for id in abortWaiters.keys where entry(id)?.state != .attempting { abortWaiters.callOnce(about: id) }
         network.watchListeners(on: pending.awaitedOnThisMachine, now: clock.now())
         armTimer()
         return result

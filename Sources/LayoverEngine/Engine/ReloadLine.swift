@@ -27,24 +27,12 @@ package struct ReloadReport: Sendable, Hashable {
 struct ReroutingChain {
     /// Whether the next portion has been asked for. One chain is enough, whatever reload it is for.
     var isNextPortionDue = false
-    /// Reloads run one after the other, so there is hardly ever more than one.
-    private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
-    private var lastNumber = 0
-
-    /// - Returns: The number for `timePassed`.
-    mutating func add(_ continuation: CheckedContinuation<Void, Never>) -> Int {
-        lastNumber += 1
-        waiting[lastNumber] = continuation
-        return lastNumber
-    }
-
-    /// The limit of a wait has passed. The wait may have ended before.
-    mutating func timePassed(for number: Int) { waiting.removeValue(forKey: number)?.resume() }
+    /// Reports that wait, by the number of the table.
+    var waiters = Callbacks<Int>()
 
     /// Each entry has found its route.
     mutating func ended() {
-        for continuation in waiting.values { continuation.resume() }
-        waiting = [:]
+        for table in waiters.keys { waiters.callOnce(about: table) }
     }
 }
 

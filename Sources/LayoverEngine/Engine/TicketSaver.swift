@@ -40,7 +40,7 @@ struct TicketSaver {
     /// How many changes of a ticket are with the store.
     private var pending: [EntryID: Int] = [:]
     /// Called when a change of the ticket was saved, or was refused by the store.
-    var watchers = EntryCallbacks()
+    var watchers = Callbacks<EntryID>()
 
     init(_ logger: Logger, naming: EntryNaming) {
         self.logger = logger
@@ -208,39 +208,39 @@ struct TicketSaver {
     }
 }
 
-/// Callbacks of those who wait for something about an entry, each under a number.
-struct EntryCallbacks {
-    private var callbacks: [EntryID: [Int: @Sendable () -> Void]] = [:]
+/// Callbacks of those who wait for something about an entry, or about another thing with a key, each under a number.
+struct Callbacks<Key: Hashable & Sendable>: Sendable {
+    private var callbacks: [Key: [Int: @Sendable () -> Void]] = [:]
     private var lastNumber = 0
 
     var isEmpty: Bool { callbacks.isEmpty }
     /// In no order.
-    var ids: [EntryID] { Array(callbacks.keys) }
+    var keys: [Key] { Array(callbacks.keys) }
 
     /// - Returns: The number under which the callback is removed.
-    mutating func add(_ callback: @escaping @Sendable () -> Void, for id: EntryID) -> Int {
+    mutating func add(_ callback: @escaping @Sendable () -> Void, for key: Key) -> Int {
         lastNumber += 1
-        callbacks[id, default: [:]][lastNumber] = callback
+        callbacks[key, default: [:]][lastNumber] = callback
         return lastNumber
     }
 
     /// - Returns: The callback; nil: it was removed before.
     @discardableResult
-    mutating func remove(_ number: Int, for id: EntryID) -> (@Sendable () -> Void)? {
-        defer { if callbacks[id]?.isEmpty == true { callbacks[id] = nil } }
-        return callbacks[id]?.removeValue(forKey: number)
+    mutating func remove(_ number: Int, for key: Key) -> (@Sendable () -> Void)? {
+        defer { if callbacks[key]?.isEmpty == true { callbacks[key] = nil } }
+        return callbacks[key]?.removeValue(forKey: number)
     }
 
     /// In the order in which they were added.
-    func call(about id: EntryID) {
-        guard let added = callbacks[id] else { return }
+    func call(about key: Key) {
+        guard let added = callbacks[key] else { return }
         for (_, callback) in added.sorted(by: { $0.key < $1.key }) { callback() }
     }
 
     /// As `call`, and removes them.
-    mutating func callOnce(about id: EntryID) {
-        call(about: id)
-        callbacks[id] = nil
+    mutating func callOnce(about key: Key) {
+        call(about: key)
+        callbacks[key] = nil
     }
 }
 
