@@ -96,12 +96,14 @@ struct StatusRetryTests {
         }
     }
 
-    @Test(arguments: [false, true]) func responseIsDeliveredIfItsRequestMayNotWait(drains: Bool) async throws {
+    /// There is no place, the proxy stops, or the origin forbids it.
+    @Test(arguments: ["limit", "drain", "X-Should-Retry: false"])
+    func responseIsDeliveredIfItsRequestMayNotWait(obstacle: String) async throws {
         var limits = PendingLimits()
-        if !drains { limits.heldClientCountMax = 0 }
+        if obstacle == "limit" { limits.heldClientCountMax = 0 }
         try await withAttempt(limits: limits, configuration: Self.configuration { _ in }) { proxy, client, attempt in
-            if drains { await proxy.engine.drain() }
-            attempt.sendHead(503, ["Content-Length: 8"])
+            if obstacle == "drain" { await proxy.engine.drain() }
+            attempt.sendHead(503, ["Content-Length: 8"] + (obstacle.contains(":") ? [obstacle] : []))
             attempt.sendBody("half")
             try await proxy.settle()
             attempt.sendBody("rest")
