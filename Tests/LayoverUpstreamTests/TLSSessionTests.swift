@@ -48,17 +48,17 @@ struct TLSSessionTests {
         }
         let text = String(repeating: "x", count: 100_000)
         let rig = try UpstreamRig { $0.caFile = certificates.caFile }
-        // An origin that closes within microseconds may be faster than the acknowledgement, on a busy machine often.
-        var (deliveredCount, count) = (0, 0)
-        while deliveredCount < 20, count < 400 {
-            count += 1
+        // An origin that closes within microseconds may be faster than the acknowledgement, on a busy machine often. Of forty in a row a
+        // quarter has to arrive, at some time.
+        var outcomes: [Bool] = []
+        while outcomes.suffix(40).count(where: { $0 }) < 10, outcomes.count < 400 {
             let facts = await rig.send(
                 rig.request(
                     "POST", port: origin.port, scheme: .https, framing: .length(text.utf8.count), body: rig.body(text),
                     mayBeSentTwice: false))
-            if facts.status == 413, facts.bodyText == "no" { deliveredCount += 1 }
+            outcomes.append(facts.status == 413 && facts.bodyText == "no")
         }
-        #expect(deliveredCount == 20, "of \(count)")
+        #expect(outcomes.suffix(40).count(where: { $0 }) == 10, "of all \(outcomes.count) there came \(outcomes.count(where: { $0 }))")
     }
 
     /// The second connection needs no full handshake, with either version; the third gets a session of the second.
