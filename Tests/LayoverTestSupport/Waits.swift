@@ -73,7 +73,7 @@ package func firstValue<Value>(
 }
 
 /// Repeats a measurement that other work of the machine may spoil: its upper limit has to hold in one round, all other expectations in
-/// each. A fault of the product is there in every round.
+/// each. A fault of the product is there in every round. A round that is repeated is printed, so that it is seen if that happens often.
 ///
 /// - Parameters:
 ///   - limit: In the unit of the figure. A figure below it ends the rounds.
@@ -81,8 +81,24 @@ package func firstValue<Value>(
 /// - Returns: The smallest figure.
 package func smallest(below limit: Double, rounds: Int = 3, _ measure: () async throws -> Double) async throws -> Double {
     var best = Double.infinity
-    for _ in 0..<rounds where best >= limit { best = min(best, try await measure()) }
+    for round in 1...rounds where best >= limit {
+        best = min(best, try await measure())
+        if best >= limit { print("round \(round) of \(rounds) is not below its limit of \(limit): \(best)") }
+    }
     return best
+}
+
+/// Runs work, and ends behind it what it needed, whether it fails or not.
+func ending<Value>(_ end: () async -> Void, after work: () async throws -> Value) async throws -> Value {
+    let value: Value
+    do {
+        value = try await work()
+    } catch {
+        await end()
+        throw error
+    }
+    await end()
+    return value
 }
 
 /// Runs blocking work on a thread of its own and gives its result.

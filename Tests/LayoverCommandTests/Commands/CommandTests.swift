@@ -93,28 +93,30 @@ struct CommandTests {
         #expect(try await screen.take(try await Self.event("request.ended", path, admin)).isEmpty)
     }
 
+    /// The list as a table, which fits into a narrow terminal, too.
+    private static func table() async throws -> [String] {
+        let list: PendingDocument = try await admin.get("/v1/pending")
+        let narrow = Terminal(width: 60, hasColor: false, isInteractive: false)
+        #expect(EntryTable(entries: list.data, now: Date()).lines(narrow).allSatisfy { $0.count <= 60 })
+        return EntryTable(entries: list.data, now: Date()).lines(.plain)
+    }
+
     @Test(.liveAdmin) func tableShowsWhatAnEntryWaitsFor() async throws {
         admin.park(0xa)
-        let list: PendingDocument = try await admin.get("/v1/pending")
-        let lines = EntryTable(entries: list.data, now: Date()).lines(.plain)
+        let lines = try await Self.table()
         #expect(lines[0].hasPrefix("ID            STATE    WAITING FOR"))
         #expect(lines[1].hasPrefix("a00000000000  waiting  time"))
         #expect(lines[1].hasSuffix("GET     http://shop.example/cart  connection_refused"))
-        let narrow = Terminal(width: 60, hasColor: false, isInteractive: false)
-        #expect(EntryTable(entries: list.data, now: Date()).lines(narrow).allSatisfy { $0.count <= 60 })
         #expect(EntryTable(entries: [], now: Date()).lines(.plain) == ["no pending requests"])
     }
 
     @Test(.liveAdmin) func laneColumnIsShownIfThereIsALane() async throws {
         let (id, _) = (admin.park(0xa), admin.park(0xb))
         _ = await admin.engine.patch(id, EntryPatch(priority: 1, lane: "deliveries"))
-        let list: PendingDocument = try await admin.get("/v1/pending")
-        let lines = EntryTable(entries: list.data, now: Date()).lines(.plain)
+        let lines = try await Self.table()
         #expect(lines[0].contains("AGE  LANE        METHOD"))
         #expect(lines[1].contains("  deliveries  GET     http://shop.example/cart"))
         #expect(lines[2].contains("  -           GET     http://shop.example/cart"))
-        let narrow = Terminal(width: 60, hasColor: false, isInteractive: false)
-        #expect(EntryTable(entries: list.data, now: Date()).lines(narrow).allSatisfy { $0.count <= 60 })
         let screen = PendingScreen(host: nil, states: nil, lane: "deliveries")
         #expect(try await screen.take(try await Self.event("snapshot", "/v1/pending", admin)).count == 1)
     }

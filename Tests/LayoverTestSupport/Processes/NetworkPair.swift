@@ -34,14 +34,7 @@ package final class NetworkPair: Sendable {
     /// Makes both namespaces for a test and takes them away behind it.
     package static func with<Value>(_ test: (NetworkPair) async throws -> Value) async throws -> Value {
         let network = try await NetworkPair()
-        do {
-            let value = try await test(network)
-            await network.remove()
-            return value
-        } catch {
-            await network.remove()
-            throw error
-        }
+        return try await ending({ await network.remove() }, after: { try await test(network) })
     }
 
     package func name(_ side: Side) -> String { "layover-\(tag)-\(side.rawValue)" }

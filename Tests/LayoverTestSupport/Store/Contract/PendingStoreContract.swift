@@ -43,14 +43,7 @@ struct ContractRoom {
     @discardableResult
     func withStore<Value>(_ body: (any PendingStore) async throws -> Value) async throws -> Value {
         let store = try await open(folder)
-        do {
-            let value = try await body(store)
-            await store.close()
-            return value
-        } catch {
-            await store.close()
-            throw error
-        }
+        return try await ending({ await store.close() }, after: { try await body(store) })
     }
 
     func makeFile(_ name: String, _ bytes: [UInt8] = [1, 2, 3]) throws {
