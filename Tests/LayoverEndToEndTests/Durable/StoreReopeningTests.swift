@@ -52,6 +52,39 @@ extension EndToEnd {
             for id in ["waiting", "after"] { #expect(try origin.arrivals(of: id) == 1, "\(id)") }
         }
 
+        /// A ticket of the earlier run has the key, and another one is in the lane.
+        @Test func knownKeysAndLanesWaitUntilTheStoreOpens() async throws {
+            if let refusal = SmallDisk.refusal() { return print("SKIPPED: no read-only disk: \(refusal)") }
+            let disk = try SmallDisk(byteCount: 4 << 20)
+            let first = try await DurableScene(storeIn: disk.path)
+            let (key, lane) = ("Idempotency-Key: order-1", "Layover-Lane: till")
+            let keyed = try #require(try await first.send("keyed", key, "Prefer: respond-async, wait=0").ticket)
+            let earlier = try #require(try await first.send("earlier", lane, "Prefer: respond-async, wait=0").ticket)
+            #expect(await first.layover.stop().status == 0)
+
+            try disk.setReadOnly(true)
+            let scene = try await first.restarted(storeIn: disk.path)
+            let origin = try await scene.startOrigin()
+            async let repeated = scene.send("keyed", key, "Prefer: respond-async, wait=60")
+            async let later = scene.send("later", lane)
+            try await scene.layover.waitForPending("the lane is unknown") { $0.data.contains { $0.waitingFor == "lane" } }
+            #expect(try await scene.send("plain").status == 200, "others are sent")
+            let refused = try await scene.send("keyed", key, "Prefer: respond-async, wait=1")
+            #expect(refused.status == 503 && refused.text.contains(#""kind":"store""#), "\(refused.text)")
+            for id in ["keyed", "later"] { #expect(try origin.arrivals(of: id) == 0, "\(id)") }
+
+            try disk.setReadOnly(false)
+            let response = try await repeated
+            #expect(response.status == 202 && response.ticket == keyed, "\(response.text)")
+            #expect(try await later.status == 200)
+            try await scene.expectDelivery(of: [keyed, earlier])
+            for id in ["keyed", "earlier", "later"] { #expect(try origin.arrivals(of: id) == 1, "\(id)") }
+            var laned: [String] = []
+            for case .head(let id, _) in try origin.events() where id == "earlier" || id == "later" { laned.append(id) }
+            #expect(laned == ["earlier", "later"])
+            #expect(await scene.layover.stop().status == 0)
+        }
+
         private func expectRefusals(_ scene: DurableScene, reason: String) async throws {
             for (id, field) in [
                 ("defer", "Layover-Mode: defer"), ("outbox", "Layover-Policy: outbox"), ("async", "Prefer: respond-async, wait=0"),
