@@ -53,6 +53,20 @@ struct DeadPeerTests {
         #expect(failure.evidence == .maybeApplied)
     }
 
+    /// The origin has acknowledged the whole request. Only the probes of an idle connection show that it is gone (TCP_KEEPIDLE, tcp(7)).
+    @Test func originThatAnswersNoProbeIsDead() async throws {
+        let origin = try MisbehavingOrigin { connection in
+            guard connection.readRequest()?.body.count == 1 << 20 else { return }
+            connection.dropEverything()
+            connection.readToEnd()
+        }
+        let rig = try UpstreamRig()
+        let failure = try #require(await start(on: rig, port: origin.port, byteCount: 1 << 20).ended().failure)
+        #expect(failure.kind == .connectionReadTimeout, "\(failure)")
+        #expect(failure.message.contains("acknowledged nothing"))
+        #expect(failure.evidence == .maybeApplied)
+    }
+
     private static func isDead(_ looks: [(now: Int, count: Int, since: Int)]) -> [Bool] {
         var silence = PeerSilence()
         return looks.map {
