@@ -17,9 +17,11 @@ struct ClientLeavingTests {
         }
     }
 
-    @Test(arguments: Way.allCases)
-    func clientThatLeavesWhileParkedCancelsItsEntry(way: Way) async throws {
-        try await withParked { proxy, client, entry in
+    private static let connect = "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test:443\r\n\r\n"
+
+    @Test(arguments: Way.allCases, [String.get("/"), connect])
+    func clientThatLeavesWhileParkedCancelsItsEntry(way: Way, request: String) async throws {
+        try await withParked(request) { proxy, client, entry in
             try await Self.leave(client, way)
             _ = try await proxy.entry(.cancelled)
             #expect(await proxy.engine.entry(entry.id)?.state == .cancelled)
@@ -96,7 +98,7 @@ struct ClientLeavingTests {
     }
 
     @Test func tunnelSocketIsClosedIfItsClientHasLeft() async throws {
-        try await withAttempt(of: "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test:443\r\n\r\n") { _, client, attempt in
+        try await withAttempt(of: Self.connect) { _, client, attempt in
             try await attempt.outliveCancel()
             try await client.reset()
             try await attempt.seen.wait("the cancel") { $0.isCancelled }
