@@ -198,7 +198,8 @@ struct ParkingTests {
         }
     }
 
-    @Test func fullPendingSetIs503AndNamesTheLimit() async throws {
+    @Test(arguments: [false, true])
+    func fullPendingSetNamesTheLimitAndIs503OnlyIfNothingWasSent(isSent: Bool) async throws {
         var limits = PendingLimits()
         limits.heldClientCountMax = 1
         try await withProxy(limits: limits) { proxy in
@@ -206,9 +207,15 @@ struct ParkingTests {
             try await proxy.parkNext()
             try await proxy.settle()
             let client = try await proxy.client(sending: "GET http://other.test/ HTTP/1.1\r\nHost: o\r\n\r\n")
-            try await proxy.nextAttempt().fail()
-            let response = try await client.answer().expectProblem(503, "limit")
+            let attempt = try await proxy.nextAttempt()
+            if isSent {
+                attempt.beginSending().fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            } else {
+                attempt.fail()
+            }
+            let response = try await client.answer().expectProblem(isSent ? 502 : 503, "limit")
             #expect(response.member("detail")?.contains("limits.heldClients (1) is reached") == true)
+            if isSent { #expect(response.member("evidence") == "maybeApplied" && response["Retry-After"] == nil) }
         }
     }
 
