@@ -212,6 +212,25 @@ struct WhenAwayTests {
         }
     }
 
+    /// The client waits first, also where the origin is slow.
+    @Test func alwaysWithAWaitIsATicketWhenItsWaitEnds() async throws {
+        try await withProxy(tickets: TestStore(), configuration: Self.configuration(.always, nil, lane: nil)) { proxy in
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=600"))
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.values("Prefer") == [], "the preference was honoured here")
+            #expect(try await attempt.wholeBody() == "abc")
+            #expect(client.received.value.totalCount == 0)
+            try await proxy.endWait()
+            let response = try await client.answer("a ticket")
+            #expect(response.status == 202)
+            #expect(response["Preference-Applied"] == "respond-async, wait=600")
+            let id = try #require(response.ticket)
+            attempt.respond(200, ["Content-Length: 4"], body: "done")
+            _ = try await proxy.until(id, is: .delivered)
+            try await proxy.expectAttempts(1)
+        }
+    }
+
     @Test(arguments: never)
     func neverPassesThePreferenceOn(policy: Policy.AsyncRule, route: Policy.AsyncRule?) async throws {
         try await withProxy(tickets: TestStore(), configuration: Self.configuration(policy, route, lane: nil)) { proxy in
