@@ -64,6 +64,11 @@ struct AccessFormatTests {
         #expect(!line.contains("hush") && line.contains("/~***/a"), "\(line)")
     }
 
+    @Test(arguments: [AccessLog.Format.combined, .json]) func userinfoOfATargetIsInNoLine(format: AccessLog.Format) throws {
+        let line = try line("GET http://me:hush@a.example/x HTTP/1.1\r\nHost: a.example", format)
+        #expect(line.contains("http://a.example/x") && !line.contains("hush") && !line.contains("@"), "\(line)")
+    }
+
     /// Links of mails have them in their paths.
     @Test func tokenInThePathOfARefererIsMasked() throws {
         let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
