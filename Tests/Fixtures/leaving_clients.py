@@ -1,6 +1,6 @@
 """Clients that give up on a server that hangs: leaving_clients.py PROXY_PORT ADMIN_PORT HUNG_PORT AUTHORITY_FILE PROXY_PID DESCRIPTORS_MAX
 
-Runs the server that hangs on HUNG_PORT, a healthy one, and 2 000 clients of the proxy: by FIN, by RST, by RST_STREAM of HTTP/2; with GET
+Runs the server that hangs on HUNG_PORT, a healthy one, and 2 800 clients of the proxy: by FIN, by RST, by RST_STREAM of HTTP/2; with GET
 and POST; before and after the head of the response. Another client uses the healthy server meanwhile. The proxy must intercept the host
 `localhost` and send its requests to the server that hangs.
 The clients come in batches: the next one comes once the proxy has at most DESCRIPTORS_MAX descriptors open, as before the one that left.
@@ -21,7 +21,7 @@ import time
 proxy, admin, hung_port, authority = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 proxy_pid, descriptors_max = int(sys.argv[5]), int(sys.argv[6])
 BY_SOCKET, BY_STREAM, BATCH = 200, 300, 100
-HEADERS, RST_STREAM, SETTINGS, PING = 1, 3, 4, 6
+DATA, HEADERS, RST_STREAM, SETTINGS, PING = 0, 1, 3, 4, 6
 END_STREAM, END_HEADERS, ACK = 1, 4, 1
 
 
@@ -192,6 +192,26 @@ def fields(method, path):
     return block
 
 
+def exactly(connection, count):
+    data = b""
+    while len(data) < count:
+        part = connection.recv(count - len(data))
+        if not part:
+            sys.exit("The proxy ended the connection by HTTP/2.")
+        data += part
+    return data
+
+
+def receive_data(connection, streams):
+    """Reads until each stream has got the beginning of its body."""
+    missing = set(streams)
+    while missing:
+        head = exactly(connection, 9)
+        payload = exactly(connection, int.from_bytes(head[:3], "big"))
+        if head[3] == DATA and payload.endswith(b"abc"):
+            missing.discard(int.from_bytes(head[5:], "big"))
+
+
 def by_stream(connection, kind, method, first):
     """Streams of one connection by HTTP/2."""
     for _ in range(BY_STREAM // BATCH):
@@ -199,6 +219,8 @@ def by_stream(connection, kind, method, first):
         streams = range(first, first + 2 * BATCH, 2)
         connection.sendall(b"".join(frame(HEADERS, END_HEADERS | END_STREAM, stream, fields(method, "/" + kind)) for stream in streams))
         wait(lambda: hung.count(kind) == before + BATCH, 60, f"{kind} is sent")
+        if "after" in kind:
+            receive_data(connection, streams)
         # They stay open until the proxy was asked how many there are.
         wait(lambda: watch.streams_most >= BATCH, 60, f"streams of {kind} are counted")
         most[kind] = max(most.get(kind, 0), descriptor_count())
@@ -230,7 +252,7 @@ user.start()
 watch.start()
 
 plan = [
-    ("get-before-fin", "GET", "FIN"), ("get-before-rst", "GET", "RST"), ("get-after-fin", "GET", "FIN"),
+    ("get-before-fin", "GET", "FIN"), ("get-before-rst", "GET", "RST"), ("get-after-fin", "GET", "FIN"), ("get-after-rst", "GET", "RST"),
     ("post-before-fin", "POST", "FIN"), ("post-before-rst", "POST", "RST"), ("post-after-fin", "POST", "FIN"),
     ("post-after-rst", "POST", "RST"),
 ]
@@ -240,11 +262,15 @@ most, closed, left = {}, {}, {}
 for kind, method, way in plan:
     by_socket(kind, method, way)
 stream = http2()
-following = by_stream(stream, "get-before-stream", "GET", 1)
-by_stream(stream, "post-before-stream", "POST", following)
+stream_plan = [
+    ("get-before-stream", "GET"), ("get-after-stream", "GET"), ("post-before-stream", "POST"), ("post-after-stream", "POST"),
+]
+following = 1
+for kind, method in stream_plan:
+    following = by_stream(stream, kind, method, following)
 left_at = time.monotonic()
 unattended = {"post-before-fin", "post-before-rst", "post-before-stream"}
-kinds = [kind for kind, _, _ in plan] + ["get-before-stream", "post-before-stream"]
+kinds = [kind for kind, _, _ in plan] + [kind for kind, _ in stream_plan]
 for kind in kinds:
     if kind not in unattended:
         wait(lambda: kind not in hung.open_kinds(), 60, f"{kind} has ended")
