@@ -41,7 +41,7 @@ struct DirectConnectionTests {
             mayRead.block()
             _ = connection.readBody(isChunked: false, byteCount: byteCount)
         }
-        let rig = try await Path.$pieceByteCountMax.withValue(byteCount) { try UpstreamRig() }
+        let rig = try Path.$pieceByteCountMax.withValue(byteCount) { try UpstreamRig() }
         // A body in a file is read in smaller pieces.
         var limits = CapturedBody.Limits()
         limits.inMemoryMax = byteCount
@@ -70,7 +70,7 @@ struct DirectConnectionTests {
 
     @Test func unrepeatableRequestDoesNotUseAConnectionThatWasIdleForLong() async throws {
         let origin = try Self.numberingOrigin()
-        let rig = try await Path.$idleForUnrepeatableMax.withValue(.nanoseconds(1)) { try UpstreamRig() }
+        let rig = try Path.$idleForUnrepeatableMax.withValue(.nanoseconds(1)) { try UpstreamRig() }
         #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "1")
         #expect(await rig.send(rig.request("POST", port: origin.port)).bodyText == "2")
         #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText != "3", "age does not matter to it")

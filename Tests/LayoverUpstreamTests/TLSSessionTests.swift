@@ -17,7 +17,7 @@ struct TLSSessionTests {
     @Test(arguments: [true, false], Path.allCases) func endWithoutACloseNotifyIsATruncation(says: Bool, path: Path) async throws {
         let certificates = try TestCertificates()
         let origin = try await ScriptedTLSOrigin(certificates, says ? .endsWell : .isCutOff)
-        let rig = try await Path.$current.withValue(path) { try UpstreamRig { $0.caFile = certificates.caFile } }
+        let rig = try Path.$current.withValue(path) { try UpstreamRig { $0.caFile = certificates.caFile } }
         let facts = await rig.send(rig.request("GET", port: origin.port, scheme: .https))
         #expect(facts.bodyText == "all of it")
         #expect(facts.events.last == (says ? "end" : "failed"))
