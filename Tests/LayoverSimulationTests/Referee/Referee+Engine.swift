@@ -298,14 +298,15 @@ extension Referee {
             }
             whatWaitsForAnOriginIsInItsIncident(entry, pending)
         }
-        for line in pending.incidents.states.values
-        where pending.entries.memberCount(of: line.id) != members[line.id]?.count
-            || Set(pending.members(of: line.id)) != members[line.id]
-            || pending.incidents.idByTopic[line.topic] != line.id
-        {
-            breach("incidentsMatchTheirEntries", "\(line.scope) has \(pending.entries.memberCount(of: line.id))")
+        for line in pending.incidents.states.values {
+            let listed = pending.members(of: line.id)
+            if pending.entries.memberCount(of: line.id) != listed.count || Set(listed) != members[line.id]
+                || pending.incidents.idByTopic[line.topic] != line.id
+            {
+                breach("incidentsMatchTheirEntries", "\(line.scope) has \(pending.entries.memberCount(of: line.id))")
+            }
+            viewsMatchTheirMembers(line, listed, pending)
         }
-        for line in pending.incidents.states.values { viewsMatchTheirMembers(line, pending) }
         if members.count != pending.incidents.states.count || members.count != pending.incidents.idByTopic.count {
             breach(
                 "incidentsMatchTheirEntries",
@@ -324,10 +325,10 @@ extension Referee {
     }
 
     /// The counts that an incident shows must agree with its members.
-    private func viewsMatchTheirMembers(_ line: Incidents.IncidentState, _ pending: PendingSet) {
+    private func viewsMatchTheirMembers(_ line: Incidents.IncidentState, _ listed: [EntryID], _ pending: PendingSet) {
         let now = simulation.time.now()
         let view = pending.view(of: line, now: now)
-        let members = pending.members(of: line.id).compactMap { pending.entry($0, now: now) }
+        let members = listed.compactMap { pending.entries[$0] }
         let automatic = members.filter { $0.state == .waiting || $0.state == .attempting }
         let maxes = members.map(\.policy.automaticAttemptsMax)
         let lefts = automatic.map { (left: $0.automaticLeft, asks: $0.policy.onExhausted == .ask) }
