@@ -7,6 +7,9 @@ struct BulkRequest: Decodable {
         case ids, filter, all, dryRun, reason
     }
 
+    /// Most ids in one command.
+    static let idCountMax = 1000
+
     /// Exactly one of these three.
     var ids: [String]?
     var filter: FilterRequest?
@@ -46,8 +49,8 @@ struct BulkRequest: Decodable {
         guard filter == nil, all == nil else {
             throw .malformedBody("Send one of 'ids', 'filter' and \"all\": true.")
         }
-        guard ids.count <= EntrySelection.idCountMax else {
-            throw .malformedBody("'ids' may list at most \(EntrySelection.idCountMax) ids.")
+        guard ids.count <= Self.idCountMax else {
+            throw .malformedBody("'ids' may list at most \(Self.idCountMax) ids.")
         }
         return ids
     }
