@@ -92,7 +92,9 @@ struct Reload: AsyncParsableCommand {
 
     /// - Parameter count: At most how many requests have yet to find their routes.
     static func left(_ count: Int) -> String {
-        "\(count) requests that wait get their new route and policy later, before their next attempt"
+        count == 1
+            ? "1 request that waits gets its new route and policy later, before its next attempt"
+            : "\(count) requests that wait get their new route and policy later, before their next attempt"
     }
 
     static func lines(_ report: ReloadDocument) -> [String] {

@@ -151,6 +151,10 @@ struct DecisionCommandTests {
                 "still to come  7 requests that wait get their new route and policy later, before their next attempt",
             ]
         ),
+        (
+            ReloadReport(at: Timestamp(nanoseconds: 0), entriesLeft: 1),
+            ["still to come  1 request that waits gets its new route and policy later, before its next attempt"]
+        ),
     ])
     func reloadListsTheChangedKeysAndWhatIsStillToCome(report: ReloadReport, lines: [String]) async throws {
         try await LiveAdmin.with(sources: { $0.reload = { report } }) { admin in
