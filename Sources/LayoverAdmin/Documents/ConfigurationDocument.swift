@@ -33,7 +33,7 @@ package struct ReloadDocument: Codable, Sendable {
     package var needsRestart: [String]
     /// Why nothing was changed; empty when all went well.
     package var errors: [String]
-    /// At most how many requests have yet to find their routes in the new configuration. Absent: none.
+    /// At most how many requests have yet to find their routes in the new configuration, in the status those of now. Absent: none.
     package var entriesLeft: Int?
 }
 

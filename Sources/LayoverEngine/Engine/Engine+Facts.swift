@@ -168,8 +168,8 @@ extension Engine {
 
     package func status() -> EngineStatus {
         var lastReload = reporter.lastReload
-        // The report has the number of then.
-        if let left = lastReload?.entriesLeft { lastReload?.entriesLeft = min(left, pending.rerouteCount) }
+        // The report has the number of then, and that of a failed reload does not have those left by the one before.
+        lastReload?.entriesLeft = pending.rerouteCount
         return EngineStatus(
             uptime: clock.now() - startedAt, reachability: network.reachability.view, counts: pending.counts,
             heldCount: pending.heldCount, unattendedCount: pending.unattendedCount, limits: pending.limits, totals: reporter.totals,

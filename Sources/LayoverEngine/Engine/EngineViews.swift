@@ -148,7 +148,7 @@ package struct EngineStatus: Sendable {
     package var rehearsalCount: Int
     /// How long the request has waited for a person that has done so longest; nil where none does.
     package var oldestUndecidedAge: Duration?
-    /// The report of the last reload; nil: there was none.
+    /// The report of the last reload, with the number of entries left now; nil: there was none.
     package var lastReload: ReloadReport?
 }
 

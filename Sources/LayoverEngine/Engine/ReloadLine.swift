@@ -9,7 +9,8 @@ package struct ReloadReport: Sendable, Hashable {
     package var restartKeys: [String]
     /// Why nothing was changed, a line each; empty when all went well.
     package var errors: [String]
-    /// At most how many entries have yet to find their routes. Each finds its route before its next attempt.
+    /// At most how many entries have yet to find their routes. Each finds its route before its next attempt. In the status of the
+    /// engine it is the number of now, after the newest reload that succeeded.
     package var entriesLeft: Int
 
     package init(

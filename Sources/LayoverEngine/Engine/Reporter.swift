@@ -12,6 +12,8 @@ struct Reporter {
     /// Is told of each change of an incident, and of limits that are reached. Nil: not yet set.
     var notificationReceiver: (@Sendable (NotificationFact) -> Void)?
     private(set) var lastReload: ReloadReport?
+    /// Whether a report named entries that have yet to find their routes: then the log says when there are none.
+    private var owesEndOfRerouting = false
     /// When the log last told of a limit or of an origin.
     private var toldAt: [String: Timestamp] = [:]
 
@@ -106,13 +108,14 @@ struct Reporter {
     /// The configuration was read anew, or could not be.
     mutating func reloaded(_ report: ReloadReport) {
         lastReload = report
+        if report.entriesLeft > 0 { owesEndOfRerouting = true }
         events.append(.reloaded(report))
     }
 
     /// Each entry has found its route after a reload.
     mutating func rerouted() {
-        guard let left = lastReload?.entriesLeft, left > 0 else { return }
-        lastReload?.entriesLeft = 0
+        guard owesEndOfRerouting else { return }
+        owesEndOfRerouting = false
         logger.notice("all requests that wait follow the reloaded configuration")
     }
 

@@ -95,6 +95,20 @@ struct ReloadPortionTests {
         #expect(await bench.engine.status().lastReload?.entriesLeft == 0)
     }
 
+    @Test func ticketsLeftAreShownAfterAReloadThatFailed() async throws {
+        let (bench, ids) = try await bench()
+        await bench.engine.adopt(Self.routes(priority: 1))
+        let left = await bench.engine.untilRerouted(within: .zero)
+        await bench.engine.reloaded(ReloadReport(at: bench.clock.now(), entriesLeft: left))
+        let errors = ["routes.x: unknown key"]
+        await bench.engine.reloaded(ReloadReport(at: bench.clock.now(), errors: errors))
+        let failed = await bench.engine.status().lastReload
+        #expect(failed?.errors == errors && failed?.entriesLeft == left)
+        try await finish(bench, ids, priority: 1)
+        let ended = await bench.engine.status().lastReload
+        #expect(ended?.errors == errors && ended?.entriesLeft == 0)
+    }
+
     @Test func reportOfAReloadWaitsForAllTickets() async throws {
         let (bench, ids) = try await bench()
         await bench.engine.adopt(Self.routes(priority: 1))
