@@ -30,7 +30,8 @@ package protocol UpstreamWorker: AnyObject, Sendable {
     var connectionCounts: [Origin: ConnectionCount] { get }
     /// The worker uses no connection and no name that is older than this call. Attempts on a connection whose address is gone end.
     func networkChanged()
-    /// The client of that number (`UpstreamAttempt.client`) has closed its connection. Default: nothing is done.
+    /// The client of that number (`UpstreamAttempt.client`) has closed its connection. Default: nothing is done. libcurl has no call that
+    /// closes one idle connection and leaves the others.
     func clientLeft(_ client: Int)
     /// Ends the thread once its last attempt has ended; running ones are aborted.
     func shutDown()
