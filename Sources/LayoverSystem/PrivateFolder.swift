@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Glibc)
 import Glibc
 #endif
@@ -72,4 +74,27 @@ package enum FileLock {
         flock(file, LOCK_UN)
         Glibc.close(file)
     }
+}
+
+/// An open file that has a lock, or is about to get one (`FileLock`). Whoever lets go of this object last unlocks and closes the file.
+package final class LockedFile: Sendable {
+    /// -1 once it is released.
+    private let descriptor: Mutex<CInt>
+
+    /// - Parameter descriptor: Of the open file. Nobody else closes it.
+    package init(_ descriptor: CInt) { self.descriptor = Mutex(descriptor) }
+
+    deinit { release() }
+
+    /// Unlocks and closes the file now. A second call does nothing.
+    package func release() {
+        let file = descriptor.withLock { descriptor in
+            defer { descriptor = -1 }
+            return descriptor
+        }
+        if file >= 0 { FileLock.close(file) }
+    }
+
+    /// Uses the descriptor, which nobody closes meanwhile. It is -1 once the file is released.
+    package func withDescriptor(_ use: (CInt) -> Bool) -> Bool { descriptor.withLock { use($0) } }
 }

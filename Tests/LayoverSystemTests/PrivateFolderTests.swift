@@ -42,4 +42,31 @@ struct PrivateFolderTests {
         let error = #expect(throws: PrivateFileError.self) { try PrivateFolder.sync(folder.file("missing").path) }
         #expect(error?.step == .openFolder && error?.code == ENOENT)
     }
+
+    // MARK: Locks
+
+    private func opened() throws -> CInt {
+        let file = open(folder.file("lock").path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        try #require(file >= 0)
+        return file
+    }
+
+    /// `released` does it now, otherwise the last user lets go.
+    @Test(arguments: [false, true]) func lockedFileIsUnlockedOnceItIsReleasedOrUnused(released: Bool) throws {
+        let other = try opened()
+        defer { close(other) }
+        let descriptor = try opened()
+        var file: LockedFile? = LockedFile(descriptor)
+        #expect(FileLock.take(descriptor, waits: false))
+        #expect(!FileLock.take(other, waits: false))
+        if released {
+            file?.release()
+            let isClosed = file?.withDescriptor { $0 == -1 }
+            #expect(isClosed == true)
+            file?.release()
+        } else {
+            file = nil
+        }
+        #expect(FileLock.take(other, waits: false))
+    }
 }

@@ -80,3 +80,33 @@ enum StoreFile {
         return StoreFailure(kind, "Cannot \(action) \(path): \(reason).")
     }
 }
+
+/// Sees to it that one process at a time has a store: a lock on the file `<database>.lock` (flock(2)), which ends
+/// with the process, however it ends. The file holds the process id, for the error message of another process.
+final class StoreLock: Sendable {
+    private let file: LockedFile
+
+    init(besides database: String) throws(StoreFailure) {
+        let path = database + ".lock"
+        let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw StoreFile.failure("open", path) }
+        file = LockedFile(descriptor)
+        guard FileLock.take(descriptor, waits: false) else {
+            throw errno == EWOULDBLOCK ? Self.locked(database, descriptor) : StoreFile.failure("lock", path)
+        }
+        // Only for people, so that it does no harm if the disk is full.
+        ftruncate(descriptor, 0)
+        let text = Array("\(getpid())\n".utf8)
+        _ = text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+    }
+
+    func release() { file.release() }
+
+    private static func locked(_ database: String, _ descriptor: CInt) -> StoreFailure {
+        var bytes = [UInt8](repeating: 0, count: 32)
+        let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        let word = String(decoding: bytes[..<max(0, count)], as: UTF8.self).prefix { $0 != "\n" }
+        let holder = Int(word).map { "process \($0)" } ?? "another process"
+        return StoreFailure(.locked, "\(database) is in use by \(holder). Stop it first, or set another store.path.")
+    }
+}

@@ -2,7 +2,6 @@ import Glibc
 import LayoverCore
 import LayoverEngine
 import LayoverSystem
-import Synchronization
 
 /// Ensures that a spool folder belongs to one store: the file `owner` in it names the store, and is locked (flock(2))
 /// as long as that store is open.
@@ -20,8 +19,7 @@ final class SpoolOwner: Sendable {
     private let path: String
     private let store: String
     private let database: String
-    /// -1 once it is released.
-    private let descriptor: Mutex<Int32>
+    private let file: LockedFile
 
     /// - Parameters:
     ///   - store: The identity of the store, in hexadecimal.
@@ -30,15 +28,15 @@ final class SpoolOwner: Sendable {
         path = folder + "/owner"
         self.store = store
         self.database = Self.absolute(database)
-        let file = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw StoreFile.failure("open", path) }
-        descriptor = Mutex(file)
-        guard FileLock.take(file, waits: false) else {
+        let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw StoreFile.failure("open", path) }
+        file = LockedFile(descriptor)
+        guard FileLock.take(descriptor, waits: false) else {
             guard errno == EWOULDBLOCK else { throw StoreFile.failure("lock", path) }
             throw StoreFailure(.locked, "The spool folder \(folder) is in use by another store. \(Self.advice)")
         }
         var facts = stat()
-        guard fstat(file, &facts) == 0 else { throw StoreFile.failure("read", path) }
+        guard fstat(descriptor, &facts) == 0 else { throw StoreFile.failure("read", path) }
         let bytes = try StoreFile.read(path, byteCountMax: max(1, Int(facts.st_size))) ?? []
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { String($0) }
         let owner = lines.count > 1 ? (store: lines[0], database: lines[1]) : nil
@@ -52,29 +50,21 @@ final class SpoolOwner: Sendable {
         if isOurs { spared = Set(lines.dropFirst(2)) }
     }
 
-    deinit { release() }
-
     private static let advice = "Give each store a folder of its own (store.path), or a spool folder of its own (store.spool)."
 
     /// Saves that the folder belongs to this store, and which bodies do not. On disk when this returns.
     func claim(sparing names: Set<String>) throws(StoreFailure) {
         let text = Array(([store, database] + names.sorted()).joined(separator: "\n").utf8 + [0x0A])
-        let isWritten = descriptor.withLock { file in
+        let isWritten = file.withDescriptor { descriptor in
             // In place, because the lock is on this file. If the write is torn, no body is removed.
-            ftruncate(file, 0) == 0
-                && text.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) } == text.count && fsync(file) == 0
+            ftruncate(descriptor, 0) == 0
+                && text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) } == text.count && fsync(descriptor) == 0
         }
         guard isWritten else { throw StoreFile.failure("write", path) }
         spared = names
     }
 
-    func release() {
-        let file = descriptor.withLock { descriptor in
-            defer { descriptor = -1 }
-            return descriptor
-        }
-        if file >= 0 { FileLock.close(file) }
-    }
+    func release() { file.release() }
 
     private static func absolute(_ path: String) -> String {
         guard let real = realpath(PrivateFolder.of(path), nil) else { return path }
