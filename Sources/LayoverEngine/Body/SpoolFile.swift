@@ -23,7 +23,8 @@ final class SpoolFile: Sendable {
     private let state = Mutex(State())
     /// Bytes of a body that goes into a row of the store. They belong to the store, and stay counted.
     private let inRowByteCount = Mutex(0)
-    /// The name that the file is to have. Nil: none. The threads of the spool may do what was asked in another order.
+    /// The name that the file is to have. Nil: none. The threads of the spool may do what was asked in another order. It is not in `state`,
+    /// whose lock is held while the disk works: event loops set it.
     private let wantedName = Mutex<String?>(nil)
 
     /// A file that is in the folder already; nil: a new file without a name is made at the first byte.
