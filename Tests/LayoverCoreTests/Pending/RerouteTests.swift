@@ -100,6 +100,18 @@ struct RerouteTests {
         #expect(bench.state(id) == .delivered)
     }
 
+    /// A ticket that the reload ended as `failed` could not be brought back by another one.
+    @Test(arguments: [Policy.ExhaustedRule.fail, .ask, .standIn(StandInResponse(status: 200))])
+    mutating func attemptThatIsWaitedForIsMadeThoughTheNewPolicyLeavesNone(rule: Policy.ExhaustedRule) {
+        let id = bench.parked(.reset, delay: .seconds(5))
+        bench.counted(id)
+        let policy = Policy.fixture { ($0.automaticAttemptsMax, $0.onExhausted) = (1, rule) }
+        #expect(bench.reroute(id, route: nil, policy: policy, automaticLeft: 0, parentProxyGate: nil).ended == [])
+        #expect(bench.state(id) == .waiting)
+        #expect(bench.entry(id)?.automaticLeft == 0)
+        #expect(bench.wait(.seconds(5)).started == [id])
+    }
+
     @Test mutating func wakeOnReachableFollowsTheNewPolicy() {
         let patient = Policy.fixture { $0.wakeOnReachable = false }
         let ids = (0..<2).map { bench.parked(delay: .seconds(50), policy: $0 == 0 ? patient : .fixture()) }
