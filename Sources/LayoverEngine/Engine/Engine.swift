@@ -10,8 +10,8 @@ import Synchronization
 /// come here.
 ///
 /// The engine has the pending set, the exchanges and the loops. All else is in parts with private state: `NetworkDesk`, `KeyDesk`,
-/// `TicketSaver`, `Reporter`, `EngineTimer`. The calls that only read are extensions of `EngineCalls`.
-package actor Engine: EngineCalls {
+/// `TicketSaver`, `Reporter`, `EngineTimer`. The calls that only read are extensions of `ReadableEngine`.
+package actor Engine: ReadableEngine {
     package nonisolated let eventLoop: any EventLoop
     package nonisolated let clock: any EngineClock
     package nonisolated let startedAt: Timestamp
