@@ -188,16 +188,29 @@ import Testing
     // MARK: Pauses
 
     @Test mutating func pauseThatAParentProxyAsksForConcernsRequestsThroughItOnly() {
-        _ = bench.park(Self.origins[0], Self.busy)
-        #expect(bench.park(Self.origins[0], nil).started == [])
+        let failed = bench.park(Self.origins[0], Self.busy).id
+        let paused = bench.park(Self.origins[0], nil)
+        #expect(paused.started == [])
         let elsewhere = bench.park(Self.origins[0], nil, parentProxyGate: Self.other)
         #expect(elsewhere.started == [elsewhere.id])
         #expect(bench.deliver(elsewhere.id) == [], "the gate is open, and the pause goes on")
+        expectPause(of: [failed, paused.id], for: .seconds(300))
         let direct = bench.park(Self.origins[0], nil, parentProxyGate: nil)
         #expect(direct.started == [direct.id])
         #expect(bench.deliver(direct.id) == [])
         #expect(bench.advance(.seconds(299)) == [])
         #expect(bench.advance(.seconds(1)).count == 2)
+    }
+
+    /// A parent proxy asked for the only pause. People see the pause, and so do the clients of the requests that it stops.
+    private func expectPause(of ids: [EntryID], for length: Duration) {
+        let (set, now) = (bench.pending.set, bench.pending.now)
+        #expect(set.originViews.flatMap(\.pauses) == [OriginView.Pause(policy: "test", until: now + length)])
+        for id in ids {
+            #expect(bench.pending.reason(id) == .pause)
+            #expect(bench.pending.wait(of: id) == length)
+            #expect(bench.pending.entry(id).flatMap { set.retryAfter(for: $0, now: now) } == length)
+        }
     }
 
     /// One request failed at the old parent proxy. The pause puts another request aside.
