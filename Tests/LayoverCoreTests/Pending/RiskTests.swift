@@ -158,11 +158,13 @@ struct RiskTests {
     }
 
     /// The exchange made its second attempt, and the policy by which it judged that one allowed more.
-    private mutating func attempting(_ onExhausted: Policy.ExhaustedRule) -> EntryID {
+    private mutating func attempting(_ onExhausted: Policy.ExhaustedRule, _ onMaybeApplied: Policy.MaybeAppliedRule? = nil) -> EntryID {
         let id = bench.parked(.reset)
         bench.counted(id)
         #expect(bench.wait(.seconds(5)).started == [id])
-        let policy = Policy.fixture { ($0.automaticAttemptsMax, $0.onExhausted) = (2, onExhausted) }
+        let policy = Policy.fixture {
+            ($0.automaticAttemptsMax, $0.onExhausted, $0.onMaybeApplied) = (2, onExhausted, onMaybeApplied)
+        }
         _ = bench.reroute(id, route: nil, policy: policy, automaticLeft: 1, parentProxyGate: nil)
         bench.counted(id, all: 2, automatic: 2)
         return id
@@ -187,28 +189,60 @@ struct RiskTests {
         #expect(bench.state(id) == .attempting)
     }
 
+    @Test mutating func laterRequestOfTheOutageAsksTooIfTheReloadedPolicyLeavesNoAttempt() {
+        let id = attempting(.ask)
+        _ = bench.fail(id, .refused, automaticLeft: 3)
+        let later = bench.parked(policy: .ask)
+        for id in [id, later] { #expect(bench.why(id) == .exhausted) }
+    }
+
+    @Test(arguments: Policy.MaybeAppliedRule.allCases)
+    mutating func unknownOutcomeIsTheEndIfTheReloadedPolicyLeavesNoAttempt(rule: Policy.MaybeAppliedRule) {
+        let id = attempting(.fail, rule)
+        let actions = bench.fail(id, .outcomeUnknown(status: 409), rule: .outcomeUnknown, automaticLeft: 3)
+        #expect(actions.contains(.end(id, .maybeApplied)) == (rule == .fail))
+        #expect(bench.why(id) == (rule == .ask ? .maybeApplied : nil))
+        #expect(bench.state(id) == (rule == .ask ? .undecided : .failed))
+        #expect(bench.wait(.seconds(99)).started == [])
+    }
+
     @Test mutating func attemptThatAPersonEndedAsksIfTheReloadedPolicyLeavesNone() {
         let id = attempting(.fail)
         _ = bench.fail(id, .reset, rule: .aborted, automaticLeft: 3)
         #expect(bench.why(id) == .exhausted)
     }
 
-    /// The request is in no incident yet, because this is its first attempt.
-    @Test mutating func firstAttemptThatAPersonEndedAsksInAnIncidentIfTheReloadedPolicyLeavesNone() {
+    /// The policy by which this ticket is to be judged allows the attempt that is under way only.
+    private mutating func ticketAttemptingOnce(mayHaveBeenApplied: Bool) -> EntryID {
         let id = bench.accepted()
         let policy = Policy.fixture { $0.automaticAttemptsMax = 1 }
         _ = bench.reroute(id, route: nil, policy: policy, automaticLeft: 0, parentProxyGate: nil)
-        bench.counted(id, mayHaveBeenApplied: false)
+        bench.counted(id, mayHaveBeenApplied: mayHaveBeenApplied)
+        return id
+    }
+
+    /// The request is in no incident yet, because this is its first attempt.
+    @Test mutating func firstAttemptThatAPersonEndedAsksInAnIncidentIfTheReloadedPolicyLeavesNone() {
+        let id = ticketAttemptingOnce(mayHaveBeenApplied: false)
         _ = bench.fail(id, .refused, rule: .aborted, automaticLeft: 3)
         #expect(bench.why(id) == .exhausted)
         #expect(bench.entry(id)?.incident != nil)
     }
 
+    private static let part = ResumeProgress(done: 100, total: 200, times: 1)
+
     /// The client would hang with a part of its response until its time is over.
     @Test mutating func clientWithAPartOfItsResponseIsCutOffIfTheReloadedPolicyLeavesNoAttempt() {
         let id = attempting(.ask)
-        let part = ResumeProgress(done: 100, total: 200, times: 1)
-        #expect(bench.fail(id, .reset, automaticLeft: 3, resume: part).contains(.end(id, .exhausted(nil))))
+        #expect(bench.fail(id, .reset, automaticLeft: 3, resume: Self.part).contains(.end(id, .exhausted(nil))))
+    }
+
+    /// The store has the part of the response, and no client waits for the rest.
+    @Test mutating func ticketWithAPartOfItsResponseIsTriedAgainThoughTheReloadedPolicyLeavesNoAttempt() {
+        let id = ticketAttemptingOnce(mayHaveBeenApplied: true)
+        _ = bench.fail(id, .reset, automaticLeft: 3, resume: Self.part)
+        #expect(bench.state(id) == .waiting)
+        #expect(bench.wait(.seconds(1)).started == [id])
     }
 
     /// An attempt that was given up for a change of the network does not count, so the next one needs none left.
