@@ -81,6 +81,9 @@ struct RouteTableTests {
         #expect(!table.intercepts(host))
         #expect(table.intercepting([.exact("127.0.0.1")]).intercepts(host))
         #expect(RouteTable().intercepting([.exact("127.1")]).intercepts(host), "the spelling of the rule is another one")
+        var relayed = route("relayed", host: .exact("127.0.0.1"))
+        (relayed.intercepts, relayed.interceptFallback) = (true, true)
+        #expect(RouteTable(routes: [relayed]).relaysRejected(host))
     }
 
     @Test func ticketAcceptedWithoutAKeyMatchesNoRouteWithAKey() {
