@@ -14,6 +14,7 @@ struct ReloadPortionTests {
     private let gate = Watched<[@Sendable () -> Void]>([])
     private let isShut = Watched(false)
     private let store: MemoryStore
+    private let log = RecordedLog()
 
     init() {
         let (gate, isShut) = (gate, isShut)
@@ -26,7 +27,7 @@ struct ReloadPortionTests {
 
     /// Tickets that wait, because no attempt starts in mode `offline`.
     private func bench() async throws -> (EngineBench, [EntryID]) {
-        let bench = await EngineBench(mode: .offline, store: store, reroutePortion: Self.portion)
+        let bench = await EngineBench(mode: .offline, store: store, reroutePortion: Self.portion, logger: log.logger)
         var ids: [EntryID] = []
         for _ in 0..<Self.count { ids.append(try await bench.ticket()) }
         isShut.update { $0 = true }
@@ -91,8 +92,15 @@ struct ReloadPortionTests {
         #expect(await bench.engine.status().lastReload?.entriesLeft == left)
         await storeCommits(bench)
         #expect(await bench.engine.status().lastReload?.entriesLeft == left - Self.portion, "the number of now")
+        #expect(linesAboutTheEnd() == 0)
         try await finish(bench, ids, priority: 1)
         #expect(await bench.engine.status().lastReload?.entriesLeft == 0)
+        #expect(linesAboutTheEnd() == 1)
+    }
+
+    /// How many lines of the log report that the reload has reached every ticket.
+    private func linesAboutTheEnd() -> Int {
+        log.lines.value.count { $0.hasPrefix("notice all requests that wait follow the reloaded configuration") }
     }
 
     @Test func ticketsLeftAreShownAfterAReloadThatFailed() async throws {
@@ -112,16 +120,30 @@ struct ReloadPortionTests {
     @Test func reportOfAReloadWaitsForAllTickets() async throws {
         let (bench, ids) = try await bench()
         await bench.engine.adopt(Self.routes(priority: 1))
-        async let left = bench.engine.untilRerouted(within: .seconds(60))
+        let report = report(of: bench)
+        try await eventually("a report that waits, or is there") {
+            if report.value != nil { return true }
+            return await bench.engine.hasReportWaiting
+        }
+        #expect(report.value == nil, "tickets are left")
         try await finish(bench, ids, priority: 1)
-        let found = await left
-        #expect(found == 0)
+        try await report.wait("the report") { $0 == 0 }
     }
 
-    @Test func reportOfAReloadWithoutTicketsDoesNotWait() async {
+    @Test func reportOfAReloadWithoutTicketsDoesNotWait() async throws {
         let bench = await EngineBench()
         await bench.engine.adopt(Self.routes(priority: 1))
-        #expect(await bench.engine.untilRerouted(within: .seconds(60)) == 0)
+        try await report(of: bench).wait("the report") { $0 == 0 }
+    }
+
+    /// The number of tickets left in the report of a reload. Nil until the report ends. Its time is longer than the test waits for it.
+    private func report(of bench: EngineBench) -> Watched<Int?> {
+        let report = Watched<Int?>(nil)
+        Task {
+            let left = await bench.engine.untilRerouted(within: .seconds(600))
+            report.update { $0 = left }
+        }
+        return report
     }
 
     /// Clients wait for most of those that have an exchange.
@@ -194,4 +216,9 @@ struct ReloadPortionTests {
         #expect(await priorities(bench, ids) == ids.map { _ in 6 })
         for id in ids { #expect(try await store.record(of: id)?.priority == 6) }
     }
+}
+
+extension Engine {
+    /// Whether the report of a reload waits until the reload has reached every ticket.
+    fileprivate var hasReportWaiting: Bool { !rerouting.waiters.isEmpty }
 }
