@@ -173,8 +173,8 @@ struct RequestPlannerTests {
         var cache = RequestAddressCache()
         let planner = RequestPlanner(configuration: ProxyConfiguration(), addressGuard: OwnAddressGuard())
         for (target, expected) in [
-            ("http://a.test/", "http://a.test"), ("http://a.test/2", "http://a.test"), ("http://A.test/", "http://a.test"),
-            ("https://a.test/", "https://a.test"), ("http://a.test:80/", "http://a.test"), ("http://a.test:81/", "http://a.test:81"),
+            ("http://a.test/", "http://a.test"), ("http://a.test/2", "http://a.test"), ("https://a.test/", "https://a.test"),
+            ("http://A.test/", "http://a.test"), ("http://a.test:80/", "http://a.test"), ("http://a.test:81/", "http://a.test:81"),
             ("http://[::1]:81/", "http://[::1]:81"),
         ] {
             var decoder = RequestDecoder()
