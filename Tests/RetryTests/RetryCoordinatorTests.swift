@@ -56,6 +56,18 @@ struct RetryCoordinatorTests {
         #expect(!coordinator.isVisible)
     }
 
+    /// If the error were waited out, the wake-up would have another attempt follow at once.
+    @Test func cancellationErrorOfTheOperationItselfIsThrownAtOnce() async {
+        let coordinator = RetryCoordinator()
+        await #expect(throws: CancellationError.self) {
+            try await coordinator.run { attempt in
+                coordinator.wakeUp()
+                if attempt.number == 1 { throw CancellationError() }
+            }
+        }
+        #expect(!coordinator.isVisible)
+    }
+
     @Test func cancelledTaskLeavesAndTheOthersKeepWaiting() async throws {
         let coordinator = RetryCoordinator(countdown: .seconds(3), clock: clock)
         var reader = coordinator.failures.makeAsyncIterator()
