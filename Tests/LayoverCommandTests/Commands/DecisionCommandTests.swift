@@ -128,6 +128,9 @@ struct DecisionCommandTests {
         await admin.engine.reloaded(
             ReloadReport(at: admin.engine.clock.now(), restartKeys: ["proxy.listen"]))
         #expect(try await admin.status().contains("restart needed  proxy.listen"))
+        var status: StatusDocument = try await admin.get("/v1/status")
+        status.lastReload?.entriesLeft = 7
+        #expect(Status.lines(status, .plain).contains { $0.hasPrefix("reload ") && $0.hasSuffix("  \(Reload.left(7))") })
     }
 
     // MARK: Configuration
