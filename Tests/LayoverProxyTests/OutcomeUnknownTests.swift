@@ -18,8 +18,8 @@ struct OutcomeUnknownTests {
         }
     }
 
-    private static func put(_ fields: String...) -> String {
-        "PUT http://o.test/table/v2.json HTTP/1.1\r\nHost: o.test\r\nContent-Length: 3\r\n" + fields.map { $0 + "\r\n" }.joined()
+    private static func put(_ fields: String..., method: String = "PUT") -> String {
+        "\(method) http://o.test/table/v2.json HTTP/1.1\r\nHost: o.test\r\nContent-Length: 3\r\n" + fields.map { $0 + "\r\n" }.joined()
             + "\r\nabc"
     }
 
@@ -37,9 +37,10 @@ struct OutcomeUnknownTests {
 
     /// A client whose first attempt breaks, and the repetition.
     private static func withRepetition(
-        of request: String = Self.put(Self.create), _ test: (TestProxy, RawClient, ScriptedAttempt) async throws -> Void
+        of request: String = Self.put(Self.create), by change: @escaping @Sendable (inout Policy) -> Void = { _ in },
+        _ test: (TestProxy, RawClient, ScriptedAttempt) async throws -> Void
     ) async throws {
-        try await withProxy(configuration: configuration()) { proxy in
+        try await withProxy(configuration: configuration(change)) { proxy in
             // The body of a conflict is read for as long as a slow machine needs.
             let loop = proxy.loop
             try await loop.eventLoop.submit { loop.conflictCodeTime = .seconds(60) }.get()
@@ -92,6 +93,19 @@ struct OutcomeUnknownTests {
             attempt.respond(200, ["Content-Length: 4"], body: "done")
             #expect(try await client.answer().body == "done")
             try await proxy.expectAttempts(4)
+        }
+    }
+
+    /// The policy allows a second sending of the POST until a reload, which comes before the next repetition.
+    @Test func problemAfterAReloadThatForbidsTheNextRepetitionHasTheStatusOfTheLastOne() async throws {
+        let request = Self.put(Self.create, method: "POST")
+        try await Self.withRepetition(of: request, by: { $0.repeatable = true }) { proxy, client, second in
+            second.respond(409, ["Content-Length: \(Self.conflict.utf8.count)"], body: Self.conflict)
+            _ = try await proxy.entry()
+            try await proxy.adopt(RouteTable())
+            let response = try await client.answer().expectProblem(502, evidence: .maybeApplied)
+            #expect(response.member("receivedStatus") == "409")
+            try await proxy.expectAttempts(2)
         }
     }
 

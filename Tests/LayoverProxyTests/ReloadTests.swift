@@ -89,6 +89,21 @@ struct ReloadTests {
         }
     }
 
+    /// The engine has the reload first. By then the loop judges the first attempt by the policy of before, which allows another one.
+    @Test func requestWithoutAnAttemptLeftGetsTheStandInResponseOfTheReloadedPolicy() async throws {
+        try await withAttempt(configuration: { $0.routes = .standard { _ in } }) { proxy, client, attempt in
+            await proxy.engine.adopt(
+                .standard {
+                    $0.automaticAttemptsMax = 1
+                    $0.onExhausted = .standIn(StandInResponse(status: 299, body: "later"))
+                })
+            attempt.fail()
+            let response = try await client.answer()
+            #expect(response.status == 299 && response.body == "later")
+            try await proxy.expectAttempts(1)
+        }
+    }
+
     @Test func newRequestUsesTheReloadedRoutes() async throws {
         try await withProxy { proxy in
             var route = Route(name: "tagged", policy: .standard)
