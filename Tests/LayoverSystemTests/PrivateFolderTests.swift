@@ -69,4 +69,17 @@ struct PrivateFolderTests {
         }
         #expect(FileLock.take(other, waits: false))
     }
+
+    /// A program that is being started has such a copy.
+    @Test func closedLockIsFreeAlthoughThereIsACopyOfItsDescriptor() throws {
+        let (first, second) = (try opened(), try opened())
+        defer { FileLock.close(second) }
+        #expect(FileLock.take(first, waits: false))
+        #expect(!FileLock.take(second, waits: false))
+        let copy = fcntl(first, F_DUPFD_CLOEXEC, 0)
+        defer { close(copy) }
+        #expect(copy >= 0)
+        FileLock.close(first)
+        #expect(FileLock.take(second, waits: false))
+    }
 }
