@@ -23,6 +23,23 @@ extension EndToEnd {
             _ = await client.result()
         }
 
+        /// The configuration is a pipe, and its end does not come.
+        @Test func stopDoesNotWaitForAReload() async throws {
+            let layover = try await RunningLayover.start()
+            let file = layover.folder.file("config.json").path
+            try FileManager.default.removeItem(atPath: file)
+            try #require(mkfifo(file, 0o600) == 0)
+            layover.process.signal(SIGHUP)
+            // A pipe can be opened in this way only while it is read (fifo(7)).
+            let pipe = try await firstValue("the reload reads the configuration") { () -> CInt? in
+                let pipe = open(file, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+                return pipe < 0 ? nil : pipe
+            }
+            defer { close(pipe) }
+            let ended = await layover.stop()
+            #expect(ended.status == 0, "\(ended)")
+        }
+
         @Test func portInUseIsReportedInOneLineWithExitCodeOne() async throws {
             let taken = try ReservedPort(listening: true)
             let folder = try TemporaryFolder()
