@@ -1,6 +1,8 @@
+import GRDB
 import LayoverEngine
 import LayoverTestSupport
 import NIOCore
+import Synchronization
 import Testing
 
 @testable import LayoverCache
@@ -25,6 +27,31 @@ struct ConcurrencyTests {
         #expect(bench.cache.usage.entryCount <= 25)
         #expect(bench.cache.usage.byteCount <= 60_000)
         #expect(bench.warnings == [])
+    }
+
+    /// One thread has seen no surplus. Then another thread, which has put a response into the index, counts the response.
+    @Test func surplusThatComesWhileAnotherThreadLooksForOneIsRemoved() async throws {
+        let bench = try CacheBench { $0.entryCountMax = 3 }
+        for number in 0..<3 { await bench.store(.to("/\(number)"), at: newYear + number) }
+        let cache = bench.cache
+        cache.state.withLock { $0.tally.entryCount -= 1 }
+        await bench.store(.to("/3"), at: newYear + 3)
+        let isCounted = Watched(false)
+        try cache.withDatabase { opened in
+            opened.pool.writeWithoutTransaction { database in
+                // Called before each statement. The first one comes after the look at the sums.
+                database.trace { [weak cache] _ in
+                    guard let cache, !isCounted.value else { return }
+                    isCounted.update { $0 = true }
+                    cache.state.withLock { $0.tally.entryCount += 1 }
+                    cache.tidy(now: newYear + 4)
+                }
+            }
+        }
+        cache.tidy(now: newYear + 4)
+        #expect(isCounted.value)
+        #expect(cache.usage.entryCount == 3)
+        #expect(try await bench.isConsistent())
     }
 
     private func walk(_ bench: CacheBench, _ generator: SeededGenerator, steps: Int) async {
