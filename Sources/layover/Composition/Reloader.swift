@@ -58,7 +58,7 @@ final class Reloader: Sendable {
                 report.errors = ["proxy.tls: \(error)"]
             }
             await parts.engine.reloaded(report)
-            log(report)
+            report.log(to: parts.logger)
             return report
         }
     }
@@ -80,15 +80,17 @@ final class Reloader: Sendable {
         await parts.useCache(for: settings)
         await notifier.adopt(settings)
     }
+}
 
-    private func log(_ report: ReloadReport) {
-        for error in report.errors { parts.logger.error("configuration not reloaded", metadata: ["error": "\(error)"]) }
-        guard report.errors.isEmpty else { return }
+extension ReloadReport {
+    func log(to logger: Logger) {
+        for error in errors { logger.error("configuration not reloaded", metadata: ["error": "\(error)"]) }
+        guard errors.isEmpty else { return }
         var metadata: Logger.Metadata = [
-            "applied": "\(report.appliedKeys.joined(separator: " "))",
-            "needsRestart": "\(report.restartKeys.joined(separator: " "))",
+            "applied": "\(appliedKeys.joined(separator: " "))",
+            "needsRestart": "\(restartKeys.joined(separator: " "))",
         ]
-        if report.entriesLeft > 0 { metadata["entriesLeft"] = "\(report.entriesLeft)" }
-        parts.logger.notice("configuration reloaded", metadata: metadata)
+        if entriesLeft > 0 { metadata["entriesLeft"] = "\(entriesLeft)" }
+        logger.notice("configuration reloaded", metadata: metadata)
     }
 }

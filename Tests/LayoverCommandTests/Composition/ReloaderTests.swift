@@ -56,6 +56,29 @@ import Testing
         await parts.store.close()
     }
 
+    @Test(arguments: [
+        (
+            ReloadReport(at: Timestamp(nanoseconds: 0), appliedKeys: ["log.level", "routes.a.policy"], restartKeys: ["proxy.listen"]),
+            ["notice configuration reloaded: applied=log.level routes.a.policy needsRestart=proxy.listen"]
+        ),
+        (
+            ReloadReport(at: Timestamp(nanoseconds: 0), appliedKeys: ["routes.a.policy"], entriesLeft: 7),
+            ["notice configuration reloaded: applied=routes.a.policy entriesLeft=7 needsRestart="]
+        ),
+        (
+            ReloadReport(at: Timestamp(nanoseconds: 0), errors: ["routes.x: unknown key", "log.level: no level"]),
+            [
+                "error configuration not reloaded: error=routes.x: unknown key",
+                "error configuration not reloaded: error=log.level: no level",
+            ]
+        ),
+    ])
+    func reportIsLogged(report: ReloadReport, lines: [String]) {
+        let log = RecordedLog()
+        report.log(to: log.logger)
+        #expect(log.lines.value == lines)
+    }
+
     /// The listener that is open can be reached by others, whatever the new file says of the next one.
     @Test func aRejectedReloadAppliesNoKey() async throws {
         func configuration(_ listen: String, _ rest: String = "") -> String {
