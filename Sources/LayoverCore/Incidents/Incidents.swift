@@ -162,6 +162,44 @@ extension Incident {
     }
 }
 
+/// Entries that may have to join the incident of what they wait for. They are looked at in portions: there may be very many.
+struct Strays: Sendable {
+    /// Most entries that are looked at, and may join, at the end of one fact. Default: 2 000, which takes a few milliseconds.
+    static let portion = 2000
+
+    /// Entries with a new place.
+    private var ids: [EntryID] = []
+    /// All entries, where they are looked at.
+    private var order: [ArrivalOrder.Item] = []
+    private var next = 0
+    /// How many of them are still to be looked at: a second look at all goes on at the place of the first, and around.
+    private var left = 0
+    /// Whether those of an earlier run are among them.
+    var isAfterRestart = false
+
+    var isEmpty: Bool { ids.isEmpty && left == 0 }
+
+    mutating func add(_ id: EntryID) { ids.append(id) }
+
+    mutating func lookAtAll(_ items: [ArrivalOrder.Item]) {
+        let place = left > 0 && next < order.count ? ArrivalOrder.index(notBefore: order[next].sequence, in: items) : 0
+        (order, next, left) = (items, place, items.count)
+    }
+
+    mutating func takePortion() -> [EntryID] {
+        var taken = Array(ids.prefix(Self.portion))
+        ids.removeFirst(taken.count)
+        while left > 0, taken.count < Self.portion {
+            if next == order.count { next = 0 }
+            taken.append(order[next].id)
+            next += 1
+            left -= 1
+        }
+        if left == 0 { (order, next) = ([], 0) }
+        return taken
+    }
+}
+
 /// A small generator of random numbers, for names that need not be secret: the algorithm of Steele, Lea and Flood, "Fast Splittable
 /// Pseudorandom Number Generators" (2014).
 struct SplitMix64: RandomNumberGenerator, Sendable {
