@@ -139,13 +139,3 @@ package struct Entry: StandingRequest, Sendable {
 
     mutating func forgetFoldedTarget() { foldedTarget = nil }
 }
-
-/// What an entry waits for and when it goes: what depends on other entries, on its origin and on the time.
-struct Outlook: Sendable {
-    var waitingFor: WaitReason?
-    var nextAttemptAt: Timestamp?
-    var willGo: WillGo?
-    var waitingOn: EntryID?
-    var progress: AttemptProgress?
-    var shutParentProxyGate: Origin?
-}

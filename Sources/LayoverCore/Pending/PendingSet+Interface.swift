@@ -49,55 +49,9 @@ extension PendingSet {
 
     /// Fills in what depends on others: what it waits for and when it goes.
     package func described(_ entry: Entry, now: Timestamp) -> Entry {
-        var entry = entry
-        var outlook = Outlook()
-        if entry.state == .waiting { (outlook.waitingFor, outlook.nextAttemptAt) = wait(of: entry, now: now) }
-        outlook.shutParentProxyGate = entry.parentProxyGate.flatMap { origins.isShut($0) ? $0 : nil }
-        outlook.willGo = willGo(entry, now: now)
-        outlook.waitingOn = waitingOn(entry, outlook.waitingFor)
-        entry.outlook = outlook
-        return entry
-    }
-
-    /// What a waiting entry waits for, and when it goes by itself.
-    private func wait(of entry: Entry, now: Timestamp) -> (WaitReason, Timestamp?) {
-        if let blocker = blocker(of: entry) { return (blocker, nil) }
-        if mode == .offline || pauses.mustWaitForPortal(entry) { return (.network, nil) }
-        let gate = shutGate(before: entry)
-        let isShut = gate != nil
-        let pauseEnd = pauses.isPausedByStore(entry) ? pauses.storePauseEnd ?? now : now
-        let isFree = entry.eligibleBy != nil || isShut && entry.isWokenByOrigin
-        let mayGoAt = max(isFree ? now : entry.dueAt, pauseEnd)
-        if isShut { return (isNetworkAway ? .network : .origin, max(mayGoAt, gate.flatMap { origins.canaryAt($0) } ?? now)) }
-        let end = origins.pauseEnd(of: entry, now: now) ?? now
-        if end > now, mayGoAt <= end { return (.pause, end) }
-        // After the end of a pause, and in want of the budget, it waits for others.
-        if entry.eligibleBy != nil, origins[entry.origin].putsAside(entry, now: now) { return (.pause, nil) }
-        return (entry.eligibleBy == nil || pauseEnd > now ? .time : .turn, mayGoAt)
-    }
-
-    /// What the attempt that a person asked for waits for; nil if no one asked for one, and if it waits for a ticket that the
-    /// entry depends on (`WaitReason.parent`).
-    private func willGo(_ entry: Entry, now: Timestamp) -> WillGo? {
-        guard entry.isAttemptAskedFor else { return nil }
-        if entry.state == .attempting { return .now }
-        // Before the lane: offline, the requests before it do not go either.
-        if mode == .offline { return .modeEnds }
-        guard let blocker = blocker(of: entry) else {
-            return origins.pauseEnd(of: entry, now: now) == nil ? .windowOpens : .pauseEnds
-        }
-        if blocker == .parent { return nil }
-        // What no other request blocks is being written to disk.
-        return blocker == .lane ? .laneFree : .pauseEnds
-    }
-
-    /// The entry that has to be done before this one: the front of its lane, or the first of its parents.
-    private func waitingOn(_ entry: Entry, _ reason: WaitReason?) -> EntryID? {
-        switch reason {
-        case .lane: areLanesUnknown ? nil : entry.lane.flatMap { lanes.first(of: $0) }
-        case .parent: dependencies.parentsLeft[entry.id]?.min(by: isBefore)
-        case .time, .network, .origin, .turn, .pause, nil: nil
-        }
+        var shown = entry
+        shown.outlook = Outlook.of(entry, in: self, now: now)
+        return shown
     }
 
     /// Whether one came before another.
@@ -194,7 +148,7 @@ extension PendingSet {
         // The first may be put aside without an end in sight, for a portal or for want of budget; of very many a few are looked at.
         while due == nil, tries < Self.dueTriesMax, let first = dues.first {
             if isCurrent(first.value, first.key), let entry = entries[first.value] {
-                due = wait(of: entry, now: now).1
+                due = Outlook.wait(of: entry, in: self, now: now).1
                 tries += 1
             }
             if due == nil { _ = dues.popFirst() }
