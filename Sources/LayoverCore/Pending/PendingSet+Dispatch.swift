@@ -93,18 +93,6 @@ extension PendingSet {
         transition(id, to: .undecided(why), now: now)
     }
 
-    /// What may not be sent twice any more, because a policy does not allow it any more, stops where it is: RFC 9110
-    /// section 9.2.2.
-    ///
-    /// A ticket asks a person, a request that a client holds does as its policy says. An attempt under way goes on: what
-    /// follows it is decided by the policy as it is then.
-    mutating func stopIfRisky(_ id: EntryID, now: Timestamp) {
-        guard entries.show(id, { $0.isRisky }) == true, let entry = entries[id], entry.state != .attempting, entry.why != .maybeApplied
-        else { return }
-        if entry.ticket != nil || entry.policy.maybeAppliedRule() == .ask { return ask(id, .maybeApplied, now: now) }
-        end(id, as: .failed, .maybeApplied, now: now)
-    }
-
     // MARK: Newer PUTs
 
     /// A request may be superseded by a newer one from now on.
@@ -343,37 +331,5 @@ extension PendingSet {
             let trigger = entries[place.id]?.eligibleBy ?? (isShut ? .canary : .reachability)
             return start(place.id, by: trigger, now: now)
         }
-    }
-
-    // MARK: Reloads
-
-    /// Looks up the route of an entry in the present configuration, once for each reload, and tells its exchange. An unattended entry keeps
-    /// its route, because no attempt follows.
-    mutating func rerouteIfStale(_ id: EntryID, now: Timestamp) {
-        guard let number = rerouting?.number, entries.show(id, { $0.reloadNumber != number && !$0.isUnattended }) == true,
-            let entry = entries[id], let found = rerouting?.route(of: entry, now: now)
-        else { return }
-        entries[id]?.reloadNumber = number
-        found.apply(to: id, &self)
-        // Also if route and policy stay: the fields that the route sets may be others.
-        actions.append(.reroute(id))
-    }
-
-    /// Does the same for a request that has just joined. Its loop may have planned it by an older table.
-    mutating func rerouteIfStale(_ new: NewEntry, now: Timestamp) {
-        if isPlannedByOlderTable(new) { return rerouteIfStale(new.id, now: now) }
-        if let rerouting { entries[new.id]?.reloadNumber = rerouting.number }
-    }
-
-    /// Whether a request was planned by an older table than that of the newest reload.
-    func isPlannedByOlderTable(_ new: NewEntry) -> Bool { rerouting.map { new.routesNumber < $0.table } ?? false }
-
-    /// Why a response in hand is delivered: its request was planned by an older table, and may not be sent once more by the newest one.
-    mutating func deliverReasonSinceReload(_ entry: Entry, _ new: NewEntry, now: Timestamp) -> Verdict.DeliverReason? {
-        guard isPlannedByOlderTable(new), let found = rerouting?.route(of: entry, now: now) else { return nil }
-        var entry = entry
-        entry.sharedPolicy = found.policy
-        entry.automaticLeft = found.automaticLeft
-        return entry.deliverReason(after: new.parking)
     }
 }

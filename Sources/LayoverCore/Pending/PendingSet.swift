@@ -25,16 +25,16 @@ package struct PendingSet: Sendable {
     var incidents: Incidents
     var pauses = Pauses()
     var puts = LatestPuts()
-    var unattended: UnattendedEntries
+    private(set) var unattended: UnattendedEntries
     var timers = DueTimers()
-    package internal(set) var mode = ReachabilityMode.auto
+    package private(set) var mode = ReachabilityMode.auto
     /// Whether the monitor says that the network as a whole is away. Only for what people are shown.
-    package var isNetworkAway = false
-    package internal(set) var isDraining = false
+    package private(set) var isNetworkAway = false
+    package private(set) var isDraining = false
     /// Whether tickets of an earlier run are still being read: none goes before all of them are there.
-    var isRestoring = false
+    private(set) var isRestoring = false
     /// Whether tickets of an earlier run may be in a store that is not open yet: then it is unknown which entry of a lane comes first.
-    var areLanesUnknown = false
+    private(set) var areLanesUnknown = false
     /// The newest reload. Nil: there was none.
     var rerouting: Rerouting?
     var reloadCount: UInt8 = 0
@@ -96,6 +96,47 @@ package struct PendingSet: Sendable {
     mutating func originChanged(_ origin: Origin) {
         toAnnounce.insert(origin)
         toDispatch.insert(origin)
+    }
+
+    // MARK: Network, mode, restart and stop
+
+    /// The network as a whole is away, or is back.
+    package mutating func networkNoted(isAway: Bool) { isNetworkAway = isAway }
+
+    /// - Parameter cuts: Whether all attempts under way are aborted, whatever they have sent.
+    mutating func modeChanged(to new: ReachabilityMode, cuts: Bool, now: Timestamp) {
+        guard new != mode || cuts else { return }
+        mode = new
+        guard new == .offline else { return wakeAll(now: now) }
+        lookForStrays()
+        for id in entries.idsInOrder where entries[id]?.state == .attempting {
+            if cuts { actions.append(.abortAttempt(id, isCommanded: true)) } else { abandonAttempt(of: id) }
+        }
+    }
+
+    /// The store of an earlier run is not open yet: entries with a lane wait until `RestoringEnded`.
+    package mutating func lanesAreUnknown() { areLanesUnknown = true }
+
+    /// Portions of tickets of an earlier run are about to come: nothing starts until `RestoringEnded`.
+    package mutating func restoringBegan() { isRestoring = true }
+
+    /// All tickets of an earlier run are there: what waits for them may go.
+    mutating func restoringEnded(now: Timestamp) {
+        isRestoring = false
+        if areLanesUnknown {
+            areLanesUnknown = false
+            for lane in lanes.states.keys.sorted() { laneChanged(lane, now: now) }
+        }
+        restarted()
+        toDispatch.formUnion(origins.states.keys)
+    }
+
+    /// The proxy is being stopped: what waits ends, but for tickets, which go on after the next start.
+    mutating func drainBegan(now: Timestamp) {
+        isDraining = true
+        for id in entries.idsInOrder where entries[id]?.ticket == nil { endOrOfferTicket(id, now: now) }
+        // The loops stop too: what becomes of origins does not matter to them any more.
+        toAnnounce = []
     }
 
     // MARK: Entries
@@ -206,6 +247,31 @@ package struct PendingSet: Sendable {
 
     // MARK: Deadlines
 
+    /// The time has come for what is due.
+    mutating func timePassed(now: Timestamp) {
+        while let (at, timer) = timers.popDue(at: now) {
+            switch timer {
+            case .due(let place):
+                guard entries.isCurrent(place), let origin = entries[place.id]?.origin else { continue }
+                makeEligible(place.id, by: .dueTime)
+                toDispatch.insert(origin)
+            case .expiry(let id): expire(id, now: now)
+            case .credentials(let id): credentialsExpired(id, now: now)
+            case .incident(let id):
+                incidents.dropStaleDues(of: id, memberCount: entries.memberCount(of: id), isDue(in: id))
+                if let changed = incidents.takeChanged(id) {
+                    actions.append(.incident(.updated, view(of: changed, now: now)))
+                }
+            // The next portion joins at the end of the fact.
+            case .strays: break
+            // At the end of the fact it is seen that the pause is over.
+            case .store: break
+            case .pause(let origin): toDispatch.insert(origin)
+            case .canary(let origin): if origins.canaryAt(origin) == at { toDispatch.insert(origin) }
+            }
+        }
+    }
+
     /// Sees to it that the entry ends in time, and that nothing is sent whose credentials are past theirs.
     mutating func watchDeadlines(of id: EntryID, now: Timestamp) {
         if let entry = entries[id] { watchDeadlines(of: entry, now: now) }
@@ -216,7 +282,7 @@ package struct PendingSet: Sendable {
         if let notAfter = entry.ticket?.notAfter { timers.add(.credentials(entry.id), at: max(notAfter, now)) }
     }
 
-    mutating func credentialsExpired(_ id: EntryID, now: Timestamp) {
+    private mutating func credentialsExpired(_ id: EntryID, now: Timestamp) {
         guard let entry = entries[id], entry.state == .waiting, !entry.hasGoodCredentials(at: now),
             !entry.isBeingStored, !entry.isAttemptAskedFor
         else { return }
@@ -277,22 +343,6 @@ package struct PendingSet: Sendable {
     }
 
     // MARK: Without a client
-
-    // Attempts that go on although their client is gone.
-    //
-    // Such an entry waits for nothing and is counted nowhere else: it takes no room at its origin, so that no canary and no replay waits
-    // for a server that hangs, it is in no incident, and `limits.entries` and `limits.heldClients` do not know of it. Its lane still
-    // waits for it: the order is that of the origin.
-    //
-    // Others with its `Idempotency-Key` may wait for its outcome: while they do, neither `timeouts.unattended` nor `limits.unattended` ends
-    // it, and it counts in `limits.entries` instead.
-
-    /// Whether `limits.entries` allows no further entry.
-    // mutant: over-the-limit
-    var isFull: Bool { waitingCount + admission.acceptingCount >= limits.entryCountMax }
-
-    /// Entries that are in the set for more than the outcome of an attempt.
-    var waitingCount: Int { entries.count - entries.unattendedCount }
 
     mutating func beginUnattended(_ id: EntryID, now: Timestamp) {
         guard let entry = entries[id], entry.expiresAt > now else { return unattendedIsOver(id, now: now) }

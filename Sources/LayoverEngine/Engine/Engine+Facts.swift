@@ -103,7 +103,7 @@ extension Engine {
             switch action {
             case .changed:
                 let reachability = network.reachability
-                pending.isNetworkAway = reachability.isNetworkAway
+                pending.networkNoted(isAway: reachability.isNetworkAway)
                 for loop in loops { loop.setNetwork(reachability.condition) }
                 if pending.isBehindPortal != reachability.isBehindPortal {
                     take(PortalChanged(isBehindPortal: reachability.isBehindPortal), now: clock.now())

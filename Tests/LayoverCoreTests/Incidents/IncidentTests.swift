@@ -52,12 +52,12 @@ struct IncidentTests {
     }
 
     @Test mutating func networkOutageIsOneIncidentForAllOrigins() {
-        bench.set.isNetworkAway = true
+        bench.set.networkNoted(isAway: true)
         let ids = [bench.parked(), bench.parked(origin: Self.other), bench.parked(nil)]
         #expect(open.map(\.scope) == [.network])
         #expect(open.first?.waiting == 3)
         // Who is in one stays in it; who comes later joins the outage that there is then.
-        bench.set.isNetworkAway = false
+        bench.set.networkNoted(isAway: false)
         _ = bench.parked(origin: Self.other)
         #expect(Set(open.map(\.scope)) == [.network, .origin(Self.other)])
         for id in ids { _ = bench.command(.cancel, id) }

@@ -97,7 +97,7 @@ struct SharedExhaustionTests {
     }
 
     @Test mutating func responseOfAnyOriginEndsSharedExhaustionOfTheNetwork() {
-        bench.set.isNetworkAway = true
+        bench.set.networkNoted(isAway: true)
         _ = exhaust()
         let elsewhere = Origin(scheme: .http, host: "b")
         let before = bench.parked(origin: elsewhere, policy: .ask)

@@ -117,7 +117,7 @@ struct ParkingTests {
 
     @Test mutating func networkOutageIsShownAsTheReasonForWaiting() {
         let id = bench.parked()
-        bench.set.isNetworkAway = true
+        bench.set.networkNoted(isAway: true)
         #expect(bench.entry(id)?.waitingFor == .network)
     }
 

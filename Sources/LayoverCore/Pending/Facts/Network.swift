@@ -98,12 +98,6 @@ package struct ModeChanged: PendingFact {
     }
 
     package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
-        guard mode != set.mode || cuts else { return }
-        set.mode = mode
-        guard mode == .offline else { return set.wakeAll(now: now) }
-        set.lookForStrays()
-        for id in set.entries.idsInOrder where set.entries[id]?.state == .attempting {
-            if cuts { set.actions.append(.abortAttempt(id, isCommanded: true)) } else { set.abandonAttempt(of: id) }
-        }
+        set.modeChanged(to: mode, cuts: cuts, now: now)
     }
 }

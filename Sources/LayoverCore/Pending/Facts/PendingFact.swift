@@ -22,27 +22,16 @@ package struct TimePassed: PendingFact {
     package init() {}
 
     package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
-        while let (at, timer) = set.timers.popDue(at: now) {
-            switch timer {
-            case .due(let place):
-                guard set.entries.isCurrent(place), let origin = set.entries[place.id]?.origin else { continue }
-                set.makeEligible(place.id, by: .dueTime)
-                set.toDispatch.insert(origin)
-            case .expiry(let id): set.expire(id, now: now)
-            case .credentials(let id): set.credentialsExpired(id, now: now)
-            case .incident(let id):
-                set.incidents.dropStaleDues(of: id, memberCount: set.entries.memberCount(of: id), set.isDue(in: id))
-                if let changed = set.incidents.takeChanged(id) {
-                    set.actions.append(.incident(.updated, set.view(of: changed, now: now)))
-                }
-            // The next portion joins at the end of the fact.
-            case .strays: break
-            // At the end of the fact it is seen that the pause is over.
-            case .store: break
-            case .pause(let origin): set.toDispatch.insert(origin)
-            case .canary(let origin): if set.origins.canaryAt(origin) == at { set.toDispatch.insert(origin) }
-            }
-        }
+        set.timePassed(now: now)
+    }
+}
+
+/// All tickets of an earlier run are there: what waits for them may go.
+package struct RestoringEnded: PendingFact {
+    package init() {}
+
+    package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
+        set.restoringEnded(now: now)
     }
 }
 
@@ -51,12 +40,6 @@ package struct DrainBegan: PendingFact {
     package init() {}
 
     package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
-        set.isDraining = true
-        for id in set.idsInOrder {
-            // A ticket goes on after the next start.
-            if set.entries[id]?.ticket == nil { set.endOrOfferTicket(id, now: now) }
-        }
-        // The loops stop too: what becomes of origins does not matter to them any more.
-        set.toAnnounce = []
+        set.drainBegan(now: now)
     }
 }

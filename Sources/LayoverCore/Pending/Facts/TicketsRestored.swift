@@ -22,21 +22,6 @@ package struct TicketsRestored: PendingFact {
     }
 }
 
-/// All tickets of an earlier run are there: what waits for them may go.
-package struct RestoringEnded: PendingFact {
-    package init() {}
-
-    package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
-        set.isRestoring = false
-        if set.areLanesUnknown {
-            set.areLanesUnknown = false
-            for lane in set.lanes.states.keys.sorted() { set.laneChanged(lane, now: now) }
-        }
-        set.restarted()
-        set.toDispatch.formUnion(set.origins.states.keys)
-    }
-}
-
 private struct TicketRestoration {
     let records: [(record: TicketRecord, policy: Policy)]
     let ended: [EntryID: EntryState]

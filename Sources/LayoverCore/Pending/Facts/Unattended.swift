@@ -69,6 +69,13 @@ private func goOn(_ entry: inout Entry, for limit: Duration, from now: Timestamp
 }
 
 /// The entries whose attempts go on without a client, in the order in which their clients left.
+///
+/// Such an entry waits for nothing and is counted nowhere else: it takes no room at its origin, so that no canary and no replay waits
+/// for a server that hangs, it is in no incident, and `limits.entries` and `limits.heldClients` do not know of it. Its lane still
+/// waits for it: the order is that of the origin.
+///
+/// Others with its `Idempotency-Key` may wait for its outcome: while they do, neither `timeouts.unattended` nor `limits.unattended` ends
+/// it, and it counts in `limits.entries` instead.
 struct UnattendedEntries: Sendable {
     private let countMax: Int
     private var members: Set<EntryID> = []

@@ -229,7 +229,7 @@ struct PendingWalk {
         switch Int.random(in: 0..<10, using: &generator) {
         case ..<4: take(handle(NetworkMayBeReachable()))
         case ..<6: take(handle(PortalChanged(isBehindPortal: !set.isBehindPortal)))
-        case ..<8: set.isNetworkAway.toggle()
+        case ..<8: set.networkNoted(isAway: !set.isNetworkAway)
         default:
             let mode: ReachabilityMode = set.mode == .offline || chance(50) ? .auto : .offline
             take(handle(ModeChanged(to: mode)))
