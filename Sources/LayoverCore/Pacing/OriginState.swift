@@ -317,6 +317,25 @@ struct Origins: Sendable {
         guard let state = states[origin] else { return false }
         return state.pacings.values.contains { $0.pause?.end == time } || state.parentProxyPauses.values.contains { $0.end == time }
     }
+    /// Whether a parent proxy lets an entry go.
+    func admitsThrough(_ gate: Origin, now: Timestamp) -> Bool {
+        guard let state = states[gate] else { return true }
+        if state.gate.isShut { return state.gate.admits(underWay: state.underWay, freshUnderWay: 0, now: now) }
+        return state.gate.isFullyOpen || state.underWay < state.gate.window
+    }
+
+    /// The gate that keeps an entry: that of its parent proxy before that of its origin. Nil: none does.
+    func shutGate(before entry: Entry) -> Origin? {
+        if let gate = entry.parentProxyGate, isShut(gate) { return gate }
+        return isShut(entry.origin) ? entry.origin : nil
+    }
+
+    /// Whether no attempt is under way that tests the shut gates before an entry.
+    func isUntried(_ entry: Entry) -> Bool {
+        if let gate = entry.parentProxyGate, isShut(gate), self[gate].underWay > 0 { return false }
+        return !isShut(entry.origin) || self[entry.origin].underWay == 0
+    }
+
     var shut: [Origin] { states.filter { $0.value.gate.isShut }.map(\.key) }
     var inOrder: [Origin] { states.keys.sorted(by: Origin.isBefore) }
 

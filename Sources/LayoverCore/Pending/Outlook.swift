@@ -21,7 +21,7 @@ struct Outlook: Sendable {
     static func wait(of entry: Entry, in set: PendingSet, now: Timestamp) -> (WaitReason, Timestamp?) {
         if let blocker = set.blocker(of: entry) { return (blocker, nil) }
         if set.mode == .offline || set.pauses.mustWaitForPortal(entry) { return (.network, nil) }
-        let gate = set.shutGate(before: entry)
+        let gate = set.origins.shutGate(before: entry)
         let isShut = gate != nil
         let pauseEnd = set.pauses.isPausedByStore(entry) ? set.pauses.storePauseEnd ?? now : now
         let isFree = entry.eligibleBy != nil || isShut && entry.isWokenByOrigin

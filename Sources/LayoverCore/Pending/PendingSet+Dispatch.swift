@@ -24,7 +24,7 @@ extension PendingSet {
     /// backlog if the gate is open after all.
     mutating func admitFresh(_ id: EntryID, now: Timestamp) {
         guard let entry = entries[id] else { return }
-        let isShut = shutGate(before: entry) != nil
+        let isShut = origins.shutGate(before: entry) != nil
         let isPutAside = origins[entry.origin].putsAside(entry, now: now)
         if blocker(of: entry) != nil {
             block(id, isAskedFor: false)
@@ -39,13 +39,13 @@ extension PendingSet {
             } else {
                 makeEligible(id, by: .arrival)
             }
-        } else if mode != .offline, isUntried(entry),
+        } else if mode != .offline, origins.isUntried(entry),
             !pauses.isPausedByStore(entry), !isPutAside
         {
             // A first attempt ignores the delay of the gate, and a captive portal.
             start(id, by: .canary, now: now)
         } else {
-            let canaryAt = shutGate(before: entry).flatMap { origins.canaryAt($0) }
+            let canaryAt = origins.shutGate(before: entry).flatMap { origins.canaryAt($0) }
             entries[id]?.dueAt = canaryAt ?? now
             place(id, now: now)
         }
@@ -164,7 +164,7 @@ extension PendingSet {
         // mutant: forgotten-timer
         timers.add(.due(place), at: max(entry.dueAt, now))
         guard entry.isWokenByOrigin else { return }
-        let gate = shutGate(before: entry) ?? entry.origin
+        let gate = origins.shutGate(before: entry) ?? entry.origin
         origins[gate].addWaiting(place, dueAt: entry.dueAt)
         origins[gate].dropStalePlaces { entries.isCurrent($0) }
     }
@@ -214,7 +214,7 @@ extension PendingSet {
         entries[id]?.fullState = .waiting(.due)
         if entry.isAttemptAskedFor {
             makeEligible(id, by: .admin)
-        } else if shutGate(before: entry) == nil, entry.dueAt <= now || entry.isWokenByOrigin {
+        } else if origins.shutGate(before: entry) == nil, entry.dueAt <= now || entry.isWokenByOrigin {
             // If it waited for its origin, that came back while others were before it.
             makeEligible(id, by: .predecessor)
         } else {
@@ -266,7 +266,7 @@ extension PendingSet {
             origins[entry.origin].addPausedByStore(place, order: pauses.nextPausedOrder())
         } else if origins[entry.origin].putsAside(entry, now: now) {
             origins[entry.origin].putAside(place, of: entry, now: now)
-        } else if let gate = entry.parentProxyGate, !parentProxyAdmits(gate, now: now) {
+        } else if let gate = entry.parentProxyGate, !origins.admitsThrough(gate, now: now) {
             putAside(place, of: entry, behind: gate)
         } else {
             return true
@@ -279,7 +279,7 @@ extension PendingSet {
         let isAskedFor = trigger == .admin
         if entry.owesBudget, !isAskedFor { entries[id]?.grant = origins[entry.origin].pay(for: entry.policy).grant }
         let attempt = Entry.Attempt(
-            isCanary: shutGate(before: entry) != nil, isAskedFor: isAskedFor, parentProxyGate: entry.parentProxyGate,
+            isCanary: origins.shutGate(before: entry) != nil, isAskedFor: isAskedFor, parentProxyGate: entry.parentProxyGate,
             pause: origins[entry.origin].attemptStarts(of: entry.policy))
         transition(id, to: .attempting(attempt), as: .attempted, now: now)
         actions.append(.start(id, trigger))

@@ -98,25 +98,6 @@ extension PendingSet {
 
     // MARK: Parent proxies
 
-    /// Whether the parent proxy of an entry lets it go.
-    func parentProxyAdmits(_ gate: Origin?, now: Timestamp) -> Bool {
-        guard let gate, let state = origins.states[gate] else { return true }
-        if state.gate.isShut { return state.gate.admits(underWay: state.underWay, freshUnderWay: 0, now: now) }
-        return state.gate.isFullyOpen || state.underWay < state.gate.window
-    }
-
-    /// The gate that keeps an entry: that of its parent proxy before that of its origin. Nil: none does.
-    func shutGate(before entry: Entry) -> Origin? {
-        if let gate = entry.parentProxyGate, origins.isShut(gate) { return gate }
-        return origins.isShut(entry.origin) ? entry.origin : nil
-    }
-
-    /// Whether no attempt is under way that tests the shut gates before an entry.
-    func isUntried(_ entry: Entry) -> Bool {
-        if let gate = entry.parentProxyGate, origins.isShut(gate), origins[gate].underWay > 0 { return false }
-        return !origins.isShut(entry.origin) || origins[entry.origin].underWay == 0
-    }
-
     /// Puts an entry aside whose turn has come, until its parent proxy lets one go.
     mutating func putAside(_ place: EntryPlace, of entry: Entry, behind gate: Origin) {
         origins[gate].addEligible(place, of: entry, isAskedFor: entry.isAttemptAskedFor)
@@ -127,7 +108,7 @@ extension PendingSet {
     mutating func dispatch(through gate: Origin, now: Timestamp) {
         // A gate whose last entry has left is not known, and has nobody to let go.
         guard origins.isKnown(gate) else { return }
-        while parentProxyAdmits(gate, now: now), let place = origins[gate].popNext() {
+        while origins.admitsThrough(gate, now: now), let place = origins[gate].popNext() {
             guard entries.isCurrent(place), let entry = entries[place.id] else { continue }
             makeEligibleAgain(place.id, by: entry.eligibleBy ?? (origins.isShut(gate) ? .canary : .reachability))
             dispatch(entry.origin, now: now)
@@ -166,7 +147,7 @@ extension PendingSet {
     private func waitsForWhatIsAway(_ entry: Entry) -> Bool {
         guard entry.state == .waiting else { return false }
         // mutant: offline-outside
-        return mode == .offline || shutGate(before: entry) != nil || strays.isAfterRestart && hasOutage(entry.origin)
+        return mode == .offline || origins.shutGate(before: entry) != nil || strays.isAfterRestart && hasOutage(entry.origin)
     }
 
     private func hasOutage(_ origin: Origin) -> Bool {

@@ -93,7 +93,7 @@ package struct NewTicketStored: PendingFact {
         guard set.entries[new.id] == nil else { return }
         let entry = set.admission.entry(new, sequence: sequence, now: now)
         let isDependable = set.join(entry, now: now)
-        if set.shutGate(before: entry) != nil {
+        if set.origins.shutGate(before: entry) != nil {
             set.joinIncident(.outage, new.id, now: now)
         }
         if isOrphan || !isDependable {

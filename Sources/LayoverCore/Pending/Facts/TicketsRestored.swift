@@ -77,7 +77,7 @@ private struct TicketRestoration {
     /// What a ticket waits for that comes after no other.
     private func turn(of entry: Entry, _ record: TicketRecord, _ set: PendingSet) -> Entry.Turn {
         if record.isAskedFor, record.state == .waiting { return .eligible(.admin) }
-        let isDue = entry.dueAt <= now && entry.hasGoodCredentials(at: now) && set.shutGate(before: entry) == nil
+        let isDue = entry.dueAt <= now && entry.hasGoodCredentials(at: now) && set.origins.shutGate(before: entry) == nil
         return isDue ? .eligible(.dueTime) : .due
     }
 
