@@ -282,6 +282,25 @@ struct OriginState: Sendable {
         changePacing(of: policy.name) { $0.pay(policy.budget) }
     }
 
+    /// Pays for the retry of a status, or takes note that the retry pays when it goes: what waits must not take what others could use.
+    ///
+    /// - Returns: False if the retry must not be made.
+    mutating func payRetry(of entry: inout Entry, after wait: Duration) -> Bool {
+        guard let budget = entry.policy.budget else { return true }
+        if budget.whenSpent == .deliver {
+            let payment = pay(for: entry.policy)
+            entry.grant = payment.grant
+            return payment.isPaid
+        }
+        entry.owesBudget = wait == .zero
+        if entry.owesBudget { openBudget(of: entry.policy) }
+        return true
+    }
+
+    mutating func openBudget(of policy: Policy) {
+        if let budget = policy.budget { changePacing(of: policy.name) { $0.openBudget(budget) } }
+    }
+
     mutating func end(_ grant: RetryBudget.Grant, of policy: Policy, wasMade: Bool) {
         pacings[policy.name]?.end(grant, wasMade: wasMade)
     }

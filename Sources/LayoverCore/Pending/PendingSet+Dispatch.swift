@@ -69,15 +69,42 @@ extension PendingSet {
         laneChanged(lane, now: now)
     }
 
+    /// A person moves an entry to another lane, or out of its own. In its new lane it takes the place that its age gives it.
+    mutating func changeLane(of entry: Entry, to lane: String?, now: Timestamp) {
+        entries[entry.id]?.lane = lane
+        puts.moved(entry)
+        leaveLane(entry.id, entry.lane, now: now)
+        guard let lane else { return }
+        lanes.join(entry.id, lane, sequence: entry.sequence)
+        laneChanged(lane, now: now)
+        guard entry.method != "PUT" else { return }
+        lanes.noteOther(lane, sequence: max(lanes.states[lane]?.lastOtherSequence ?? 0, entry.sequence))
+    }
+
+    /// An entry that its lane has passed over takes its place again.
+    mutating func takeLanePlaceAgain(_ entry: Entry, now: Timestamp) {
+        guard let lane = entry.lane else { return }
+        lanes.takePlaceAgain(entry.id, lane, sequence: entry.sequence)
+        laneChanged(lane, now: now)
+    }
+
     // MARK: Dependencies
 
-    /// - Parameter ended: How parents ended that are not remembered; those that it does not name count as delivered.
+    /// - Parameters:
+    ///   - ended: How parents ended that are not remembered; those that it does not name count as delivered.
+    ///   - excused: Parents that an earlier run has excused.
     /// - Returns: False if one of them was not delivered.
-    mutating func joinParents(_ id: EntryID, ended: [EntryID: EntryState] = [:]) -> Bool {
+    mutating func joinParents(_ id: EntryID, ended: [EntryID: EntryState] = [:], excused: [EntryID] = []) -> Bool {
+        dependencies.restoreExcused(excused, of: id)
         guard let named = entries[id]?.ticket?.parents, !named.isEmpty else { return true }
         let parents = named.map { history.successor(of: $0) }
         if parents != named { change(id) { $0.ticket?.parents = parents } }
         return dependencies.join(id, parents) { entries[$0]?.state ?? history[$0]?.state ?? ended[$0] ?? .delivered }
+    }
+
+    /// A person has a ticket sent: its parents that have ended need not be delivered any more.
+    mutating func excuseParents(of entry: Entry) {
+        if let parents = entry.ticket?.parents, !parents.isEmpty { dependencies.excuse(parents, of: entry.id) }
     }
 
     /// A person decides what becomes of a ticket whose parent was not delivered.
@@ -229,6 +256,9 @@ extension PendingSet {
     // mutant: offline
     var isPaused: Bool { mode == .offline || isDraining || isRestoring }
 
+    /// At the end of the fact, starts what may go to an origin.
+    mutating func dispatchLater(_ origin: Origin) { toDispatch.insert(origin) }
+
     /// Starts as many attempts to an origin as its gate admits.
     mutating func dispatch(_ origin: Origin, now: Timestamp) {
         guard !isPaused, origins.isKnown(origin) else { return }
@@ -314,6 +344,35 @@ extension PendingSet {
         attempt.isAbandoned = true
         entries[id]?.fullState = .attempting(attempt)
         actions.append(.abandonConnecting(id))
+    }
+
+    // MARK: Portal and store
+
+    /// A captive portal began or ceased to answer for every origin.
+    mutating func portalChanged(isBehindPortal isThere: Bool) {
+        guard isThere != pauses.isBehindPortal else { return }
+        guard !isThere else { return pauses.portalCame() }
+        for place in pauses.portalLeft().sorted(by: { isBefore($0.id, $1.id) }) { takeTurnAgain(place, by: .reachability) }
+    }
+
+    /// The store did not take a start record.
+    mutating func startRecordRefused(now: Timestamp) { timers.add(.store, at: pauses.storeRefused(now: now)) }
+
+    mutating func storeRecovered() {
+        guard isPausedByStore else { return }
+        pauses.storeRecovered()
+        for origin in origins.inOrder {
+            for place in origins[origin].popAllPausedByStore() { takeTurnAgain(place) }
+        }
+    }
+
+    /// An entry that was put aside goes on. It was eligible or waited for the gate; either way its turn had come.
+    ///
+    /// - Parameter trigger: Nil: what let it go before.
+    private mutating func takeTurnAgain(_ place: EntryPlace, by trigger: AttemptTrigger? = nil) {
+        guard entries.isCurrent(place), let origin = entries[place.id]?.origin else { return }
+        makeEligibleAgain(place.id, by: trigger ?? entries[place.id]?.eligibleBy ?? .reachability)
+        toDispatch.insert(origin)
     }
 
     /// When the pause is over: lets one of the tickets that were put aside find out whether the store has recovered. If the

@@ -86,6 +86,67 @@ extension PendingSet {
         wakeWaiting(for: origin)
     }
 
+    /// An attempt got a response, or its CONNECT stands.
+    mutating func attemptAnswered(_ attempt: Entry.Attempt, of entry: Entry, now: Timestamp) {
+        origins[entry.origin].changePause(of: entry) { $0.answered($1, now: now) }
+        origins[entry.origin].answered(attempt, of: entry.policy, now: now)
+        // It waits no longer, however long its response or its tunnel goes on.
+        leaveIncident(entry.id, now: now)
+        parentProxyReached(attempt.parentProxyGate, isAnswered: true, now: now)
+        originOpened(entry.origin, now: now)
+    }
+
+    /// The body of an attempt under way turned out to be big. It leaves the window as a big one, so it has to be counted in it as one.
+    mutating func attemptGrewBig(_ entry: Entry) {
+        origins[entry.origin].grewBig()
+        if let gate = entry.parentProxyGate { origins[gate].grewBig() }
+    }
+
+    /// Fresh attempts to a watched origin began or ended.
+    mutating func freshAttemptsChanged(at origin: Origin, by difference: Int) {
+        guard origins.isKnown(origin) else { return }
+        origins[origin].freshChanged(by: difference)
+        toDispatch.insert(origin)
+    }
+
+    /// An origin may be back: its canary need not wait any longer. It is the one that would go first if all could, not the one that
+    /// would be due first.
+    mutating func originMayBeReachable(_ origin: Origin, now: Timestamp) {
+        guard origins.isShut(origin) else { return }
+        origins[origin].gate.mayBeReachable(now: now)
+        // Behind a parent proxy each origin has its own order.
+        if origin.scheme != .parentProxy { wakeWaiting(for: origin) }
+        toDispatch.insert(origin)
+    }
+
+    /// An entry need not wait until a canary may go, neither at its origin nor at its parent proxy.
+    mutating func canaryMayGo(for entry: Entry, now: Timestamp) {
+        origins[entry.origin].gate.mayBeReachable(now: now)
+        if let gate = entry.parentProxyGate { origins[gate].gate.mayBeReachable(now: now) }
+    }
+
+    /// Nothing is known of the ways of a ticket of an earlier run.
+    mutating func startCarefully(_ entry: Entry) {
+        origins[entry.origin].gate.startCarefully()
+        if let gate = entry.parentProxyGate { origins[gate].gate.startCarefully() }
+    }
+
+    // MARK: Statuses
+
+    /// A status that is retried came back once more.
+    mutating func pauseWentWrong(for entry: Entry) { origins[entry.origin].changePause(of: entry) { $0.wentWrong($1) } }
+
+    /// The budget pays for the retry of a status.
+    ///
+    /// - Returns: False if the retry must not be made.
+    mutating func payRetry(of entry: inout Entry, after wait: Duration) -> Bool {
+        toAnnounce.insert(entry.origin)
+        return origins[entry.origin].payRetry(of: &entry, after: wait)
+    }
+
+    /// The retry that an entry owes is paid by the budget of its policy.
+    mutating func openBudget(for entry: Entry) { if entry.owesBudget { origins[entry.origin].openBudget(of: entry.policy) } }
+
     /// Lets everything that waits for a gate have its turn, as far as the gate admits.
     mutating func wakeWaiting(for origin: Origin) {
         for place in origins[origin].popWaiting() where entries.isCurrent(place) {
@@ -121,6 +182,22 @@ extension PendingSet {
         origins[gate].joinedThrough(policy)
         limitCanaryDelay(of: gate, now: now)
         originChanged(gate)
+    }
+
+    /// A reload has given an entry another policy or parent proxy. Its attempt under way counts at the gate of that proxy from now on.
+    mutating func changeWay(of entry: Entry, to policy: Policy, through gate: Origin?, now: Timestamp) {
+        giveGrantBack(entry.id, wasMade: entry.state == .attempting)
+        origins[entry.origin].left(entry.policy)
+        origins[entry.origin].joined(policy)
+        limitCanaryDelay(of: entry.origin, now: now)
+        leaveParentProxy(entry.parentProxyGate, entry.policy)
+        joinParentProxy(gate, policy, now: now)
+        if entry.state == .attempting {
+            if let before = entry.parentProxyGate { origins[before].stopped(entry) }
+            if let gate { origins[gate].started(entry) }
+        }
+        entries[entry.id]?.parentProxyGate = gate
+        if entry.parentProxyGate != gate { changeParentProxyOutage(entry.id, now: now) }
     }
 
     mutating func leaveParentProxy(_ gate: Origin?, _ policy: Policy) {

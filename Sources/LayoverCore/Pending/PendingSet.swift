@@ -278,9 +278,11 @@ package struct PendingSet: Sendable {
     }
 
     mutating func watchDeadlines(of entry: Entry, now: Timestamp) {
-        timers.add(.expiry(entry.id), at: max(entry.expiresAt, now))
+        watchEnd(of: entry, now: now)
         if let notAfter = entry.ticket?.notAfter { timers.add(.credentials(entry.id), at: max(notAfter, now)) }
     }
+
+    mutating func watchEnd(of entry: Entry, now: Timestamp) { timers.add(.expiry(entry.id), at: max(entry.expiresAt, now)) }
 
     private mutating func credentialsExpired(_ id: EntryID, now: Timestamp) {
         guard let entry = entries[id], entry.state == .waiting, !entry.hasGoodCredentials(at: now),

@@ -10,11 +10,7 @@ struct NewRoute {
         guard let entry = set.entries[id],
             entry.route != route || entry.policy != policy.policy || entry.parentProxyGate != parentProxyGate
         else { return }
-        set.giveGrantBack(id, wasMade: entry.state == .attempting)
-        set.origins[entry.origin].left(entry.policy)
-        set.origins[entry.origin].joined(policy.policy)
-        set.limitCanaryDelay(of: entry.origin, now: now)
-        takeParentProxy(of: entry, &set)
+        set.changeWay(of: entry, to: policy.policy, through: parentProxyGate, now: now)
         let isFreed = leavesWaitOfParentProxy(entry)
         if isFreed { set.entries[id]?.dueAt = now }
         set.change(id) { $0.reroute(route, policy, automaticLeft: automaticLeft) }
@@ -23,13 +19,10 @@ struct NewRoute {
             set.entries[id]?.fullState = .attempting(attempt)
         }
         guard let changed = set.entries[id] else { return }
-        // The retry that the entry owes is paid by the budget of the new policy.
-        if changed.owesBudget, let budget = changed.policy.budget {
-            set.origins[entry.origin].changePacing(of: changed.policy.name) { $0.openBudget(budget) }
-        }
+        set.openBudget(for: changed)
         // While an attempt is under way only the end of `lifetime` may be watched: that comes sooner, too.
         let endsSooner = entry.attempt != nil && changed.lifetimeEnd < entry.lifetimeEnd
-        if endsSooner || changed.expiresAt != entry.expiresAt { set.timers.add(.expiry(id), at: max(changed.expiresAt, now)) }
+        if endsSooner || changed.expiresAt != entry.expiresAt { set.watchEnd(of: changed, now: now) }
         // One that waits for its time keeps it; whether it may be woken, and in which order it goes, is new.
         if entry.state == .waiting {
             // The pauses and the budget of another policy do not keep it.
@@ -40,11 +33,10 @@ struct NewRoute {
             } else if parentProxyGate != entry.parentProxyGate || changed.isWokenByOrigin != entry.isWokenByOrigin {
                 set.place(id, now: now)
             }
-            set.toDispatch.insert(entry.origin)
+            set.dispatchLater(entry.origin)
         }
         // The rule whether its lane waits for an undecided entry may be new, too.
-        if let lane = entry.lane { set.lanes.takePlaceAgain(id, lane, sequence: entry.sequence) }
-        set.laneChanged(entry.lane, now: now)
+        set.takeLanePlaceAgain(entry, now: now)
         set.touchIncident(of: id, now: now)
         // mutant: word-taken-back
         // The new policy may not allow a second sending.
@@ -62,18 +54,6 @@ struct NewRoute {
         guard entry.parentProxyGate != parentProxyGate, let wait = entry.lastFailure?.retryAfter, let failedAt = entry.lastFailureAt
         else { return false }
         return entry.dueAt == failedAt + wait
-    }
-
-    /// An attempt under way counts at the gate of the new parent proxy from now on.
-    private func takeParentProxy(of entry: Entry, _ set: inout PendingSet) {
-        set.leaveParentProxy(entry.parentProxyGate, entry.policy)
-        set.joinParentProxy(parentProxyGate, policy.policy, now: now)
-        if entry.state == .attempting {
-            if let before = entry.parentProxyGate { set.origins[before].stopped(entry) }
-            if let parentProxyGate { set.origins[parentProxyGate].started(entry) }
-        }
-        set.entries[entry.id]?.parentProxyGate = parentProxyGate
-        if entry.parentProxyGate != parentProxyGate { set.changeParentProxyOutage(entry.id, now: now) }
     }
 }
 

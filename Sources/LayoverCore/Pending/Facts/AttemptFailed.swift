@@ -103,9 +103,7 @@ struct FailureEffects {
         set.stopIfRisky(id, now: now)
         if attempt.isRerouted { ExhaustedByReload(parking: parking, now: now).apply(to: id, &set) }
         guard blame.startsAnew, set.entries[id] != nil else { return }
-        if blame == .networkChange {
-            for gate in [entry.origin, entry.parentProxyGate].compactMap({ $0 }) { set.origins[gate].gate.mayBeReachable(now: now) }
-        }
+        if blame == .networkChange { set.canaryMayGo(for: entry, now: now) }
         set.makeEligible(id, by: attempt.isAskedFor ? .admin : .reachability)
     }
 
@@ -190,7 +188,7 @@ struct FailureEffects {
     private func paysForStatus(_ id: EntryID, _ parking: Verdict.Parking, in set: inout PendingSet) -> Bool {
         set.giveGrantBack(id, wasMade: true)
         guard failure.evidence == .answered, var entry = set.entries[id] else { return true }
-        set.origins[entry.origin].changePause(of: entry) { $0.wentWrong($1) }
+        set.pauseWentWrong(for: entry)
         // Its time is over, but a response is better than none.
         let isOver = set.isDraining && entry.ticket == nil || entry.expiresAt <= now
         let refusal = isOver ? .limit : RetriedStatus(parking: parking, now: now).apply(to: &entry, &set)
@@ -241,16 +239,6 @@ struct RetriedStatus {
         guard parking.rule == .status, !entry.isHeldBack else { return nil }
         // Its client would be gone when the origin wants to be asked.
         if !entry.canWait(until: now + wait) { return .holdMax }
-        set.toAnnounce.insert(entry.origin)
-        guard let budget = entry.policy.budget else { return nil }
-        if budget.whenSpent == .deliver {
-            let payment = set.origins[entry.origin].pay(for: entry.policy)
-            entry.grant = payment.grant
-            return payment.isPaid ? nil : .budget
-        }
-        // It pays when it goes: what waits must not take what others could use.
-        entry.owesBudget = wait == .zero
-        if entry.owesBudget { set.origins[entry.origin].changePacing(of: entry.policy.name) { $0.openBudget(budget) } }
-        return nil
+        return set.payRetry(of: &entry, after: wait) ? nil : .budget
     }
 }

@@ -18,9 +18,9 @@ package struct BodyCompleted: PostedFact {
             entry.isBodyReplayable = isReplayable
         }
         set.takePlacesOfOlderPuts(id, now: now)
-        // A request that leaves the window as a big one has to be counted in it as one. A request without a client is in no window.
+        // A request without a client is in no window.
         guard entry.state == .attempting, !entry.isUnattended, set.entries[id]?.isBig != entry.isBig else { return }
-        for gate in [entry.origin, entry.parentProxyGate].compactMap({ $0 }) { set.origins[gate].grewBig() }
+        set.attemptGrewBig(entry)
     }
 }
 
@@ -56,12 +56,7 @@ package struct AttemptAnswered: PendingFact {
         set.entries[id]?.fullState = .attempting(attempt)
         // Its client waits no longer. Of a ticket people are told at its end, which comes soon.
         if entry.ticket == nil { set.actions.append(.report(.changed, id)) }
-        set.origins[entry.origin].changePause(of: entry) { $0.answered($1, now: now) }
-        set.origins[entry.origin].answered(attempt, of: entry.policy, now: now)
-        // It waits no longer, however long its response or its tunnel goes on.
-        set.leaveIncident(id, now: now)
-        set.parentProxyReached(attempt.parentProxyGate, isAnswered: true, now: now)
-        set.originOpened(entry.origin, now: now)
+        set.attemptAnswered(attempt, of: entry, now: now)
     }
 }
 

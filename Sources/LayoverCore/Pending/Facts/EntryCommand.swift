@@ -54,21 +54,19 @@ extension EntryCommand {
             set.entries[id]?.isHeldBack = false
             set.transition(id, to: .waiting(.due), now: now)
             set.place(id, now: now)
-            set.toDispatch.insert(entry.origin)
+            set.dispatchLater(entry.origin)
         }
     }
 
     private func retry(_ entry: Entry, isForced: Bool, _ set: inout PendingSet, now: Timestamp) {
         let id = entry.id
-        if entry.why == .parentFailed || entry.why == .maybeApplied, let parents = entry.ticket?.parents, !parents.isEmpty {
-            set.dependencies.excuse(parents, of: id)
-        }
+        if entry.why == .parentFailed || entry.why == .maybeApplied { set.excuseParents(of: entry) }
         set.entries[id]?.isForced = isForced
         set.giveGrantBack(id, wasMade: false)
         set.transition(id, to: .waiting(.due), now: now)
         set.makeEligible(id, by: .admin)
-        for gate in [entry.origin, entry.parentProxyGate].compactMap({ $0 }) { set.origins[gate].gate.mayBeReachable(now: now) }
-        set.toDispatch.insert(entry.origin)
+        set.canaryMayGo(for: entry, now: now)
+        set.dispatchLater(entry.origin)
     }
 }
 

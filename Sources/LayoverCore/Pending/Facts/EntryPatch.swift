@@ -40,7 +40,7 @@ package struct EntryPatch: Sendable, Hashable {
             set.makeEligibleAgain(id, by: trigger)
         }
         set.touchIncident(of: entry.id, now: now)
-        set.toDispatch.insert(entry.origin)
+        set.dispatchLater(entry.origin)
         guard expiresAt != nil else { return }
         set.watchDeadlines(of: id, now: now)
         set.expire(id, now: now)
@@ -48,17 +48,7 @@ package struct EntryPatch: Sendable, Hashable {
 
     private func move(_ entry: Entry, to lane: String?, _ set: inout PendingSet, now: Timestamp) {
         let id = entry.id
-        set.entries[id]?.lane = lane
-        set.puts.moved(entry)
-        set.leaveLane(id, entry.lane, now: now)
-        if let lane {
-            set.lanes.join(id, lane, sequence: entry.sequence)
-            set.laneChanged(lane, now: now)
-            if entry.method != "PUT" {
-                let last = set.lanes.states[lane]?.lastOtherSequence ?? 0
-                set.lanes.noteOther(lane, sequence: max(last, entry.sequence))
-            }
-        }
+        set.changeLane(of: entry, to: lane, now: now)
         guard let moved = set.entries[id], moved.state == .waiting else { return }
         if set.blocker(of: moved) == nil {
             set.unblock(id, now: now)

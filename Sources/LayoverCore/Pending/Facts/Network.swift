@@ -37,25 +37,18 @@ package struct FreshAttemptCountChanged: PostedFact {
     }
 
     package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
-        guard set.origins.isKnown(origin) else { return }
-        set.origins[origin].freshChanged(by: difference)
-        set.toDispatch.insert(origin)
+        set.freshAttemptsChanged(at: origin, by: difference)
     }
 }
 
-/// Something says that an origin may be back: its canary need not wait any longer. It is the one that would go first if all could,
-/// not the one that would be due first.
+/// Something says that an origin may be back.
 package struct OriginMayBeReachable: PendingFact {
     let origin: Origin
 
     package init(_ origin: Origin) { self.origin = origin }
 
     package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
-        guard set.origins.isShut(origin) else { return }
-        set.origins[origin].gate.mayBeReachable(now: now)
-        // Behind a parent proxy each origin has its own order.
-        if origin.scheme != .parentProxy { set.wakeWaiting(for: origin) }
-        set.toDispatch.insert(origin)
+        set.originMayBeReachable(origin, now: now)
     }
 }
 
@@ -75,14 +68,7 @@ package struct PortalChanged: PendingFact {
     package init(isBehindPortal: Bool) { self.isBehindPortal = isBehindPortal }
 
     package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
-        guard isBehindPortal != set.isBehindPortal else { return }
-        guard !isBehindPortal else { return set.pauses.portalCame() }
-        // What was put aside goes on.
-        let waiting = set.pauses.portalLeft().sorted { set.isBefore($0.id, $1.id) }
-        for place in waiting where set.entries.isCurrent(place) {
-            set.makeEligibleAgain(place.id, by: .reachability)
-            if let origin = set.entries[place.id]?.origin { set.toDispatch.insert(origin) }
-        }
+        set.portalChanged(isBehindPortal: isBehindPortal)
     }
 }
 

@@ -49,7 +49,7 @@ package struct StartRecordRefused: PendingFact {
     package init() {}
 
     package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
-        set.timers.add(.store, at: set.pauses.storeRefused(now: now))
+        set.startRecordRefused(now: now)
     }
 }
 
@@ -58,14 +58,6 @@ package struct StoreRecovered: PendingFact {
     package init() {}
 
     package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
-        guard set.isPausedByStore else { return }
-        set.pauses.storeRecovered()
-        for origin in set.origins.inOrder {
-            for place in set.origins[origin].popAllPausedByStore() where set.entries.isCurrent(place) {
-                // It was eligible or waited for the gate; either way its turn had come.
-                set.makeEligibleAgain(place.id, by: set.entries[place.id]?.eligibleBy ?? .reachability)
-                set.toDispatch.insert(origin)
-            }
-        }
+        set.storeRecovered()
     }
 }

@@ -67,8 +67,7 @@ private struct TicketRestoration {
         } else {
             set.insert(entry, now: now)
         }
-        set.origins[record.origin].gate.startCarefully()
-        if let gate = entry.parentProxyGate { set.origins[gate].gate.startCarefully() }
+        set.startCarefully(entry)
         set.notePut(entry, supersedes: false, now: now)
         if wasUnderWay { set.change(record.id) }
         return isAlone
@@ -84,11 +83,10 @@ private struct TicketRestoration {
     private func joinParents(_ record: TicketRecord, _ set: inout PendingSet) {
         guard !record.parents.isEmpty else { return }
         let excused = record.excusedParents
-        set.dependencies.restoreExcused(excused, of: record.id)
         let isOrphan = record.parents.contains {
             set.entries[$0] == nil && ended[$0] != .delivered && !excused.contains($0)
         }
-        let isDependable = set.joinParents(record.id, ended: ended)
+        let isDependable = set.joinParents(record.id, ended: ended, excused: excused)
         // If an attempt was under way, the parents were delivered, or a person had the ticket sent without them.
         guard isOrphan || !isDependable, record.state == .waiting || record.state == .held else { return }
         set.parentFailed(of: record.id, now: now)
