@@ -129,3 +129,13 @@ package struct LaneView: Sendable, Hashable {
     /// Whether the others wait for a person: the first is held, or undecided and not passed over.
     package let isBlocked: Bool
 }
+
+extension LaneView {
+    /// - Parameter first: The entry that all others of the lane wait for.
+    init(_ lane: String, _ state: LaneState, first: Entry?) {
+        let waitsForAPerson = first?.state == .held || first?.state == .undecided
+        self.init(
+            name: first?.shownLane ?? MaskedTicketIDs.target(lane), count: state.entryCount, first: first?.id,
+            firstState: first?.state, isBlocked: waitsForAPerson && state.entryCount > 1)
+    }
+}

@@ -81,8 +81,13 @@ extension Entry {
 
     /// Its attempt is under way now, or has been for longer.
     mutating func noteAttempt(at now: Timestamp) {
+        changeAttempt { $0.startedAt = $0.startedAt ?? now }
+    }
+
+    /// Changes the attempt under way, if there is one.
+    mutating func changeAttempt(_ work: (inout Attempt) -> Void) {
         guard case .attempting(var attempt) = fullState else { return }
-        attempt.startedAt = attempt.startedAt ?? now
+        work(&attempt)
         fullState = .attempting(attempt)
     }
 

@@ -89,6 +89,16 @@ struct EntryTable: Sendable {
     /// Whether an entry is in an incident now.
     func isMember(_ id: EntryID, of incident: IncidentID) -> Bool { show(id) { $0.incident == incident } ?? false }
 
+    /// Whether an entry waits for a due time as a member of an incident.
+    func isDue(in incident: IncidentID) -> (EntryID, Timestamp) -> Bool {
+        return { id, dueAt in
+            show(id) { $0.incident == incident && $0.dueAt == dueAt && $0.state == .waiting && !$0.isBlocked } ?? false
+        }
+    }
+
+    /// Whether one came before another.
+    func isBefore(_ one: EntryID, _ other: EntryID) -> Bool { (self[one]?.sequence ?? 0) < (self[other]?.sequence ?? 0) }
+
     /// The ids of all entries in the order of their arrival: what a fact does to many must not hang on the order
     /// of a dictionary.
     var idsInOrder: [EntryID] {

@@ -55,7 +55,7 @@ struct Outlook: Sendable {
     private static func waitingOn(_ entry: Entry, _ reason: WaitReason?, in set: PendingSet) -> EntryID? {
         switch reason {
         case .lane: set.areLanesUnknown ? nil : entry.lane.flatMap { set.lanes.first(of: $0) }
-        case .parent: set.dependencies.parentsLeft[entry.id]?.min(by: set.isBefore)
+        case .parent: set.dependencies.parentsLeft[entry.id]?.min(by: set.entries.isBefore)
         case .time, .network, .origin, .turn, .pause, nil: nil
         }
     }

@@ -352,7 +352,7 @@ extension PendingSet {
     mutating func portalChanged(isBehindPortal isThere: Bool) {
         guard isThere != pauses.isBehindPortal else { return }
         guard !isThere else { return pauses.portalCame() }
-        for place in pauses.portalLeft().sorted(by: { isBefore($0.id, $1.id) }) { takeTurnAgain(place, by: .reachability) }
+        for place in pauses.portalLeft().sorted(by: { entries.isBefore($0.id, $1.id) }) { takeTurnAgain(place, by: .reachability) }
     }
 
     /// The store did not take a start record.

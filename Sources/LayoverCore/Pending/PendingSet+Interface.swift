@@ -60,11 +60,6 @@ extension PendingSet {
         return shown
     }
 
-    /// Whether one came before another.
-    func isBefore(_ one: EntryID, _ other: EntryID) -> Bool {
-        (entries[one]?.sequence ?? 0) < (entries[other]?.sequence ?? 0)
-    }
-
     /// An honest guess of when it is worth while for the client of an entry to come back: the gate's next canary, or the end of the
     /// pause that its origin asked for.
     package func retryAfter(for entry: Entry, now: Timestamp) -> Duration? {
@@ -108,13 +103,8 @@ extension PendingSet {
 
     /// The lanes that have live entries, in the order of their names.
     package var laneViews: [LaneView] {
-        lanes.states.map { lane, state in
-            let first = lanes.first(of: lane).flatMap { entries[$0] }
-            let waitsForAPerson = first?.state == .held || first?.state == .undecided
-            return LaneView(
-                name: first?.shownLane ?? MaskedTicketIDs.target(lane), count: state.entryCount, first: first?.id,
-                firstState: first?.state, isBlocked: waitsForAPerson && state.entryCount > 1)
-        }.sorted { ($0.name, $0.count) < ($1.name, $1.count) }
+        lanes.states.map { lane, state in LaneView(lane, state, first: lanes.first(of: lane).flatMap { entries[$0] }) }
+            .sorted { ($0.name, $0.count) < ($1.name, $1.count) }
     }
 
     /// The origins that entries wait for, or whose gate is not open, in the order of their names.
@@ -148,7 +138,7 @@ extension PendingSet {
     /// When the first member of an incident goes by itself; nil when none does.
     private func nextAttempt(in incident: Incidents.IncidentState, _ tally: IncidentTally, now: Timestamp) -> Timestamp? {
         guard mode != .offline, !tally.isManualOnly else { return nil }
-        let isCurrent = isDue(in: incident.id)
+        let isCurrent = entries.isDue(in: incident.id)
         var dues = incident.dues
         var (due, tries): (Timestamp?, Int) = (nil, 0)
         // The first may be put aside without an end in sight, for a portal or for want of budget; of very many a few are looked at.
@@ -178,7 +168,7 @@ extension PendingSet {
         return record
     }
 
-    /// Asks for room for a ticket. What is granted is taken by `NewTicketStored` or given back by `notAccepted`.
+    /// Asks for room for a ticket. What is granted is taken by `NewTicketStored` or given back by `admissionDecided`.
     ///
     /// - Returns: The sequence of the new ticket, or the limit that forbids it.
     package mutating func admitTicket() -> TicketAdmission {
@@ -187,8 +177,25 @@ extension PendingSet {
         return .admitted(sequence: admission.admitTicket())
     }
 
-    /// An admitted ticket could not be stored, or was there before.
-    package mutating func notAccepted() { admission.decided() }
+    /// A request that is about to join.
+    ///
+    /// - Parameter sequence: That of a ticket that was admitted; nil: the next one.
+    mutating func entry(of new: NewEntry, sequence: Int? = nil, now: Timestamp) -> Entry {
+        let sequence = sequence ?? admission.nextSequence()
+        return admission.entry(new, sequence: sequence, now: now)
+    }
+
+    /// So many tickets of an earlier run are about to join.
+    mutating func makeRoom(for count: Int) { entries.reserveCapacity(entries.count + count) }
+
+    /// A ticket of an earlier run that is about to join.
+    mutating func entry(of record: TicketRecord, _ policy: Policy) -> Entry {
+        admission.skipSequences(to: record.sequence)
+        return Entry(record, policy: admission.shared(policy))
+    }
+
+    /// An admitted ticket is on disk, could not be stored, or was there before.
+    package mutating func admissionDecided() { admission.decided() }
 
     /// An entry whose client waits on its connection is to become a ticket. Nothing is done with it until that is
     /// on disk; an attempt under way goes on.
@@ -209,6 +216,14 @@ extension PendingSet {
         record?.expiresAt = entry.ticketDeadline
         if let counts { record?.counts = counts }
         return record
+    }
+
+    /// An entry could not be stored as a ticket: its client goes on holding it.
+    mutating func notStored(_ id: EntryID, now: Timestamp) {
+        guard isBeingStored(id) else { return }
+        entries[id]?.ticket = nil
+        dependencies.remove(id)
+        staysWithClient(id, now: now)
     }
 
     /// The client of an entry has left, and the entry cannot go on without it. It ends with the attempt under way, or at once.

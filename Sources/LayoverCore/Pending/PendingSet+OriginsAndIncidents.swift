@@ -148,7 +148,7 @@ extension PendingSet {
     mutating func openBudget(for entry: Entry) { if entry.owesBudget { origins[entry.origin].openBudget(of: entry.policy) } }
 
     /// Lets everything that waits for a gate have its turn, as far as the gate admits.
-    mutating func wakeWaiting(for origin: Origin) {
+    private mutating func wakeWaiting(for origin: Origin) {
         for place in origins[origin].popWaiting() where entries.isCurrent(place) {
             makeEligible(place.id, by: .reachability)
             // Behind a parent proxy there are others than this one.
@@ -346,6 +346,12 @@ extension PendingSet {
         timers.add(.incident(incident), at: now + Self.incidentGathering)
     }
 
+    /// The first failure of a member is the cause of its incident.
+    mutating func noteCause(_ failure: Failure, of entry: Entry) { incidents.noteCause(failure, of: entry.incident) }
+
+    /// A ticket of an earlier run asks because its outage has used up its attempts.
+    mutating func exhaustIncident(of id: EntryID) { _ = incidents.exhaust(entries[id]?.incident) }
+
     /// The entry has used up its attempts and asks. The others of its rule that wait for the same origin ask with it.
     mutating func incidentExhausted(of id: EntryID, now: Timestamp) {
         guard let incident = entries[id]?.incident, incidents.exhaust(incident) else { return }
@@ -381,14 +387,6 @@ extension PendingSet {
         }
         guard !isBlocked else { return }
         let memberCount = entries.memberCount(of: incident)
-        incidents.waits(entry.id, until: entry.dueAt, in: incident, memberCount: memberCount, isCurrent: isDue(in: incident))
-    }
-
-    /// Whether an entry waits for a due time as a member of an incident.
-    func isDue(in incident: IncidentID) -> (EntryID, Timestamp) -> Bool {
-        let entries = entries
-        return { id, dueAt in
-            entries.show(id) { $0.incident == incident && $0.dueAt == dueAt && $0.state == .waiting && !$0.isBlocked } ?? false
-        }
+        incidents.waits(entry.id, until: entry.dueAt, in: incident, memberCount: memberCount, isCurrent: entries.isDue(in: incident))
     }
 }

@@ -92,6 +92,9 @@ package struct PendingSet: Sendable {
         return actions
     }
 
+    /// Something is to be done at the end of the fact.
+    mutating func addAction(_ action: PendingAction) { actions.append(action) }
+
     /// An origin stands differently: the loops are to know, and entries may go.
     mutating func originChanged(_ origin: Origin) {
         toAnnounce.insert(origin)
@@ -158,6 +161,9 @@ package struct PendingSet: Sendable {
         entries[id]?.amend(work)
         actions.append(.report(event, id))
     }
+
+    /// Changes an entry without a revision and a report. Its state, lane and parent proxy concern other parts, and have their own methods.
+    mutating func amend(_ id: EntryID, _ work: (inout Entry) -> Void) { entries[id]?.amend(work) }
 
     /// Gives an entry another state, with all that follows from it: counts, budget, report, incident, lane.
     mutating func transition(_ id: EntryID, to state: Entry.State, as event: EntryEventKind = .changed, now: Timestamp) {
@@ -230,7 +236,7 @@ package struct PendingSet: Sendable {
         originChanged(entry.origin)
         puts.remove(entry)
         dependencies.remove(id)
-        for child in dependencies.parentEnded(id).sorted(by: isBefore) {
+        for child in dependencies.parentEnded(id).sorted(by: entries.isBefore) {
             if state == .delivered { unblock(child, now: now) } else { parentFailed(of: child, now: now) }
         }
         leaveLane(id, entry.lane, now: now)
@@ -258,7 +264,7 @@ package struct PendingSet: Sendable {
             case .expiry(let id): expire(id, now: now)
             case .credentials(let id): credentialsExpired(id, now: now)
             case .incident(let id):
-                incidents.dropStaleDues(of: id, memberCount: entries.memberCount(of: id), isDue(in: id))
+                incidents.dropStaleDues(of: id, memberCount: entries.memberCount(of: id), entries.isDue(in: id))
                 if let changed = incidents.takeChanged(id) {
                     actions.append(.incident(.updated, view(of: changed, now: now)))
                 }
@@ -345,6 +351,12 @@ package struct PendingSet: Sendable {
     }
 
     // MARK: Without a client
+
+    /// An entry joins whose client is gone.
+    mutating func joinUnattended(_ entry: Entry) {
+        entries.insert(entry)
+        actions.append(.report(.parked, entry.id))
+    }
 
     mutating func beginUnattended(_ id: EntryID, now: Timestamp) {
         guard let entry = entries[id], entry.expiresAt > now else { return unattendedIsOver(id, now: now) }

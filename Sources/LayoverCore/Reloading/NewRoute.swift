@@ -12,11 +12,10 @@ struct NewRoute {
         else { return }
         set.changeWay(of: entry, to: policy.policy, through: parentProxyGate, now: now)
         let isFreed = leavesWaitOfParentProxy(entry)
-        if isFreed { set.entries[id]?.dueAt = now }
-        set.change(id) { $0.reroute(route, policy, automaticLeft: automaticLeft) }
-        if case .attempting(var attempt) = entry.fullState {
-            attempt.isRerouted = true
-            set.entries[id]?.fullState = .attempting(attempt)
+        set.change(id) { entry in
+            if isFreed { entry.dueAt = now }
+            entry.reroute(route, policy, automaticLeft: automaticLeft)
+            entry.changeAttempt { $0.isRerouted = true }
         }
         guard let changed = set.entries[id] else { return }
         set.openBudget(for: changed)
@@ -72,25 +71,25 @@ struct ExhaustedByReload {
         switch (parking.rule, entry.resume == nil ? entry.policy.onExhausted : .fail) {
         case (.outcomeUnknown, _):
             guard entry.policy.maybeAppliedRule(isTicket: entry.ticket != nil) == .ask else {
-                set.entries[id]?.attempts.amendLast(.fail(.outcomeUnknown))
+                set.amend(id) { $0.attempts.amendLast(.fail(.outcomeUnknown)) }
                 return set.end(id, as: .failed, .maybeApplied, now: now)
             }
             let asking = Verdict.Parking(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .outcomeUnknown)
-            set.entries[id]?.attempts.amendLast(.park(asking))
+            set.amend(id) { $0.attempts.amendLast(.park(asking)) }
             set.ask(id, .maybeApplied, now: now)
         case (.aborted, _) where entry.resume == nil, (_, .ask):
             let rule: Verdict.ParkingRule = parking.rule == .aborted ? .aborted : .onExhausted
             let asking = Verdict.Parking(delay: .zero, shutsGate: parking.shutsGate, asks: .exhausted, rule: rule)
-            set.entries[id]?.attempts.amendLast(.park(asking))
+            set.amend(id) { $0.attempts.amendLast(.park(asking)) }
             // The end of an attempt by a person is no outage, but a question to a person is shown in one.
             set.changeIncident(of: id, after: asking, now: now)
             set.transition(id, to: .undecided(.exhausted), now: now)
             if parking.shutsGate { set.incidentExhausted(of: id, now: now) }
         case (_, .fail):
-            set.entries[id]?.attempts.amendLast(.fail(.exhausted))
+            set.amend(id) { $0.attempts.amendLast(.fail(.exhausted)) }
             set.end(id, as: .failed, .exhausted(nil), now: now)
         case (_, .standIn(let response)):
-            set.entries[id]?.attempts.amendLast(.standIn(response))
+            set.amend(id) { $0.attempts.amendLast(.standIn(response)) }
             set.end(id, as: .failed, .exhausted(response), now: now)
         }
     }

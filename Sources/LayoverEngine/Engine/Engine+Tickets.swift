@@ -63,7 +63,7 @@ extension Engine {
         _ new: NewEntry, _ sequence: Int, isOrphan: Bool, _ result: Result<[StoreResult], StoreFailure>,
         _ exchange: any AcceptingExchange
     ) {
-        guard isStored(new.id, result, exchange) else { return pending.notAccepted() }
+        guard isStored(new.id, result, exchange) else { return pending.admissionDecided() }
         run { now in
             // Before the client is told: its next request for the ticket finds it.
             let actions = pending.handle(NewTicketStored(new, sequence: sequence, isOrphan: isOrphan), now: now, using: &jitter)

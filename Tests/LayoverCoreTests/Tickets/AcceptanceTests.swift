@@ -25,7 +25,7 @@ struct AcceptanceTests {
         #expect(
             bench.handle(ParkRequested(refused))
                 == [.refuse(id, limit: "limits.entries", value: 2)], "the room is promised")
-        bench.set.notAccepted()
+        bench.set.admissionDecided()
         #expect(bench.set.admitTicket() == .admitted(sequence: 3))
     }
 

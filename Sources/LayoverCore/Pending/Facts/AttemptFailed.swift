@@ -36,7 +36,7 @@ struct FailureEffects {
             isFromCanary: false, now: now, using: &generator)
         placeAfterFailure(entry.id, by: parking, in: &set)
         guard leavesWait(of: gate, for: entry.parentProxyGate) else { return }
-        set.entries[entry.id]?.dueAt = now
+        set.amend(entry.id) { $0.dueAt = now }
         set.makeEligible(entry.id, by: .reachability)
     }
 
@@ -61,7 +61,7 @@ struct FailureEffects {
         guard let entry = set.entries[id], let attempt = entry.attempt else { return }
         let wasStoppedByStore = parking.rule == .store && failure.evidence == .neverSent
         let hasMoved = (tally.resume?.done ?? 0) > (entry.resume?.done ?? 0)
-        set.entries[id]?.amend { entry in
+        set.amend(id) { entry in
             entry.count(tally)
             if hasMoved { entry.waitsAnew(at: now) }
             if attempt.isAnswered, tally.resume != nil, tally.records.isEmpty {
@@ -84,9 +84,9 @@ struct FailureEffects {
             set.learn(
                 from: failure, of: (entry.policy, entry.origin, attempt.parentProxyGate), shutsGate: parking.shutsGate,
                 isPaused: isPaused(entry), isFromCanary: attempt.isCanary, now: now, using: &generator)
-            set.incidents.noteCause(failure, of: entry.incident)
+            set.noteCause(failure, of: entry)
         }
-        set.entries[id]?.amend { entry in
+        set.amend(id) { entry in
             entry.isBodyReplayable = tally.isBodyReplayable
             entry.failed(failure, at: now)
             entry.dueAt = blame.startsAnew ? now : now + parking.delay
@@ -94,7 +94,7 @@ struct FailureEffects {
         }
         set.transition(id, to: .waiting(.due), now: now)
         if hasMoved { set.watchDeadlines(of: id, now: now) }
-        if failure.evidence == .answered { set.actions.append(.dropResponse(id)) }
+        if failure.evidence == .answered { set.addAction(.dropResponse(id)) }
         if entry.expiresAt <= now || set.isDraining { set.endOrOfferTicket(id, now: now) }
         guard set.entries[id] != nil else { return }
         changeIncident(of: entry, after: attempt, blame, parking, in: &set)
@@ -179,7 +179,7 @@ struct FailureEffects {
         guard entry.isRisky else { return parking }
         guard entry.ticket != nil || entry.policy.maybeAppliedRule() == .ask else { return parking }
         let asking = Verdict.Parking(delay: .zero, shutsGate: parking.shutsGate, asks: .maybeApplied, rule: .onMaybeApplied)
-        set.entries[id]?.attempts.amendLast(.park(asking))
+        set.amend(id) { $0.attempts.amendLast(.park(asking)) }
         return asking
     }
 
@@ -192,18 +192,17 @@ struct FailureEffects {
         // Its time is over, but a response is better than none.
         let isOver = set.isDraining && entry.ticket == nil || entry.expiresAt <= now
         let refusal = isOver ? .limit : RetriedStatus(parking: parking, now: now).apply(to: &entry, &set)
-        set.entries[id]?.grant = entry.grant
-        set.entries[id]?.owesBudget = entry.owesBudget
+        set.amend(id) { ($0.grant, $0.owesBudget) = (entry.grant, entry.owesBudget) }
         if let refusal { deliverResponse(id, refusal, in: &set) }
         return refusal == nil
     }
 
     private func deliverResponse(_ id: EntryID, _ reason: Verdict.DeliverReason, in set: inout PendingSet) {
         guard let origin = set.entries[id]?.origin else { return }
-        set.entries[id]?.attempts.amendLast(.deliver(reason))
+        set.amend(id) { $0.attempts.amendLast(.deliver(reason)) }
         set.leaveIncident(id, now: now)
         set.originOpened(origin, now: now)
-        set.actions.append(.deliverResponse(id, reason))
+        set.addAction(.deliverResponse(id, reason))
     }
 
     /// Puts an entry among those that wait, or before a person.

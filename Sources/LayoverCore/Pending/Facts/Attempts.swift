@@ -49,13 +49,14 @@ package struct AttemptAnswered: PendingFact {
     }
 
     package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
-        guard let entry = set.entries[id], case .attempting(var attempt) = entry.fullState else { return }
-        set.entries[id]?.count(tally)
-        set.entries[id]?.isNeverSent = false
-        attempt.isAnswered = true
-        set.entries[id]?.fullState = .attempting(attempt)
+        guard let entry = set.entries[id], let attempt = entry.attempt else { return }
+        set.amend(id) { entry in
+            entry.count(tally)
+            entry.isNeverSent = false
+            entry.changeAttempt { $0.isAnswered = true }
+        }
         // Its client waits no longer. Of a ticket people are told at its end, which comes soon.
-        if entry.ticket == nil { set.actions.append(.report(.changed, id)) }
+        if entry.ticket == nil { set.addAction(.report(.changed, id)) }
         set.attemptAnswered(attempt, of: entry, now: now)
     }
 }
@@ -77,7 +78,7 @@ package struct RequestNotSendable: PendingFact {
 
     package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
         guard set.entries[id]?.state == .attempting else { return }
-        set.entries[id]?.amend { entry in
+        set.amend(id) { entry in
             entry.count(tally)
             entry.failed(failure, at: now)
         }
@@ -104,7 +105,7 @@ package struct ExchangeEnded: PendingFact {
 
     package func apply(to set: inout PendingSet, now: Timestamp, using generator: inout some RandomNumberGenerator) {
         guard let entry = set.entries[id] else { return }
-        set.entries[id]?.amend { entry in
+        set.amend(id) { entry in
             entry.count(tally)
             if let status { entry.ticket?.status = status }
             entry.failed(failure, at: now)

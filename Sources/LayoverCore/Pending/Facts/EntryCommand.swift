@@ -33,7 +33,7 @@ extension EntryCommand {
         _ set: inout PendingSet, now: Timestamp
     ) {
         let id = entry.id
-        set.entries[id]?.lastCommand = CommandRecord(name: self, author: author, at: now, reason: reason)
+        set.amend(id) { $0.lastCommand = CommandRecord(name: self, author: author, at: now, reason: reason) }
         switch self {
         case .retry: retry(entry, isForced: entry.isForced, &set, now: now)
         case .force: retry(entry, isForced: true, &set, now: now)
@@ -42,16 +42,16 @@ extension EntryCommand {
         case .abort:
             set.change(id)
             // The attempt reports its end, and what it proves.
-            set.actions.append(.abortAttempt(id, isCommanded: true))
+            set.addAction(.abortAttempt(id, isCommanded: true))
         case .settle:
-            set.entries[id]?.settledBy = Settlement(author: author, at: now, outcome: outcome)
+            set.amend(id) { $0.settledBy = Settlement(author: author, at: now, outcome: outcome) }
             // mutant: settled-and-sent
             set.end(id, as: .delivered, .settled(note: outcome.note), now: now)
         case .hold:
-            set.entries[id]?.isHeldBack = true
+            set.amend(id) { $0.isHeldBack = true }
             set.transition(id, to: .held, now: now)
         case .release:
-            set.entries[id]?.isHeldBack = false
+            set.amend(id) { $0.isHeldBack = false }
             set.transition(id, to: .waiting(.due), now: now)
             set.place(id, now: now)
             set.dispatchLater(entry.origin)
@@ -61,7 +61,7 @@ extension EntryCommand {
     private func retry(_ entry: Entry, isForced: Bool, _ set: inout PendingSet, now: Timestamp) {
         let id = entry.id
         if entry.why == .parentFailed || entry.why == .maybeApplied { set.excuseParents(of: entry) }
-        set.entries[id]?.isForced = isForced
+        set.amend(id) { $0.isForced = isForced }
         set.giveGrantBack(id, wasMade: false)
         set.transition(id, to: .waiting(.due), now: now)
         set.makeEligible(id, by: .admin)

@@ -8,15 +8,15 @@ package struct ParkRequested: JoiningFact {
 
     package func apply(to set: inout PendingSet, now: Timestamp, using generator: inout some RandomNumberGenerator) {
         guard set.entries[new.id] == nil else { return }
-        if let refusal = refusal(by: set) { return set.actions.append(refusal) }
-        var entry = set.admission.entry(new, sequence: set.admission.nextSequence(), now: now)
+        if let refusal = refusal(by: set) { return set.addAction(refusal) }
+        var entry = set.entry(of: new, now: now)
         // A response in hand is better than none.
         if new.failure?.evidence == .answered, let reason = set.deliverReasonSinceReload(entry, new, now: now) {
-            return set.actions.append(.deliverResponse(new.id, reason))
+            return set.addAction(.deliverResponse(new.id, reason))
         }
         let asker = new.failure?.evidence == .neverSent ? new.attemptParentProxyGate : nil
         if let reason = RetriedStatus(parking: new.parking, parentProxyGate: asker, now: now).apply(to: &entry, &set) {
-            return set.actions.append(.deliverResponse(new.id, reason))
+            return set.addAction(.deliverResponse(new.id, reason))
         }
         set.join(entry, after: new.failure, now: now)
         let attempt = new.failure.map { FailureEffects(failure: $0, parking: new.parking, now: now) }
@@ -55,12 +55,12 @@ package struct JoinedDuringAttempt: JoiningFact {
 
     package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
         guard set.entries[new.id] == nil else { return }
-        var entry = set.admission.entry(new, sequence: set.admission.nextSequence(), now: now)
+        var entry = set.entry(of: new, now: now)
         let attempt = Entry.Attempt(startedAt: new.request.createdAt, parentProxyGate: new.attemptParentProxyGate)
         if new.unattendedFor == nil {
             set.join(entry, now: now)
             set.notePut(new.id, supersedes: false, now: now)
-            set.entries[new.id]?.isNeverSent = false
+            set.amend(new.id) { $0.isNeverSent = false }
             set.transition(new.id, to: .attempting(attempt), now: now)
             return set.rerouteIfStale(new, now: now)
         }
@@ -68,8 +68,7 @@ package struct JoinedDuringAttempt: JoiningFact {
         entry.isNeverSent = false
         // The request was in no lane, and no other waited for it.
         entry.lane = nil
-        set.entries[entry.id] = entry
-        set.actions.append(.report(.parked, entry.id))
+        set.joinUnattended(entry)
         set.rerouteIfStale(new, now: now)
         set.beginUnattended(entry.id, now: now)
     }
@@ -89,9 +88,9 @@ package struct NewTicketStored: PendingFact {
     }
 
     package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
-        set.admission.decided()
+        set.admissionDecided()
         guard set.entries[new.id] == nil else { return }
-        let entry = set.admission.entry(new, sequence: sequence, now: now)
+        let entry = set.entry(of: new, sequence: sequence, now: now)
         let isDependable = set.join(entry, now: now)
         if set.origins.shutGate(before: entry) != nil {
             set.joinIncident(.outage, new.id, now: now)

@@ -26,10 +26,7 @@ package struct EntryNotStored: PendingFact {
     package init(_ id: EntryID) { self.id = id }
 
     package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
-        guard set.entries[id]?.isBeingStored == true else { return }
-        set.entries[id]?.ticket = nil
-        set.dependencies.remove(id)
-        set.staysWithClient(id, now: now)
+        set.notStored(id, now: now)
     }
 }
 

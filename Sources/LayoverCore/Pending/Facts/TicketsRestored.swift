@@ -29,7 +29,7 @@ private struct TicketRestoration {
     let now: Timestamp
 
     func join(_ set: inout PendingSet) {
-        set.entries.reserveCapacity(set.entries.count + records.count)
+        set.makeRoom(for: records.count)
         // The records are read in place. A copy of them would cost a tenth of the time.
         records.withUnsafeBufferPointer { records in
             // All tickets are inserted first. Then those that depend on others are related to them. The last step decides which may start.
@@ -47,8 +47,7 @@ private struct TicketRestoration {
     /// - Returns: Whether that was all: it waits, and what it waits for depends on no other ticket.
     private func insert(_ record: TicketRecord, _ policy: Policy, _ set: inout PendingSet) -> Bool {
         guard !set.entries.contains(record.id) else { return false }
-        set.admission.skipSequences(to: record.sequence)
-        var entry = Entry(record, policy: set.admission.shared(policy))
+        var entry = set.entry(of: record, policy)
         entry.parentProxyGate = parentProxyGates[record.id]
         let wasUnderWay = record.state == .attempting
         // mutant: force-made-up
@@ -99,7 +98,7 @@ private struct TicketRestoration {
         let since = kind == .decision ? entry.lastFailureAt ?? entry.parkedAt : entry.outageBeganAt
         set.joinIncident(kind, id, since: since, now: now)
         if entry.why == .exhausted, entry.isOfOutage, entry.policy.onExhausted == .ask {
-            _ = set.incidents.exhaust(set.entries[id]?.incident)
+            set.exhaustIncident(of: id)
         }
     }
 

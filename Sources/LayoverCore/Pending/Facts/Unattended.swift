@@ -10,12 +10,11 @@ package struct AttemptBecameUnattended: PostedFact {
     }
 
     package func apply(to set: inout PendingSet, now: Timestamp, using _: inout some RandomNumberGenerator) {
-        guard let entry = set.entries[id], case .attempting(var attempt) = entry.fullState, case .client = entry.owner else { return }
+        guard let entry = set.entries[id], entry.attempt != nil, case .client = entry.owner else { return }
         set.leaveOrigin(entry)
         set.leaveIncident(id, now: now)
-        (attempt.isCanary, attempt.pause) = (false, .none)
-        set.entries[id]?.amend { entry in
-            entry.fullState = .attempting(attempt)
+        set.amend(id) { entry in
+            entry.changeAttempt { ($0.isCanary, $0.pause) = (false, .none) }
             entry.owner = .nobody
             entry.client.isConnected = false
             entry.expiresAt = now + limit

@@ -20,7 +20,7 @@ extension PendingWalk {
         guard let origin = origins.randomElement(using: &generator) else { return }
         guard case .admitted(let sequence) = set.admitTicket() else { return }
         // What was lost to the disk.
-        if chance(10) { return set.notAccepted() }
+        if chance(10) { return set.admissionDecided() }
         let policy = randomPolicy()
         let id = EntryID(using: &generator)
         var parents: [EntryID] = []
