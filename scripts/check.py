@@ -8,11 +8,11 @@ Tests/House plays them on small trees.
 import os
 import sys
 
-from house import functions, imports, lines, machines, mutable_types, ports, rooms, texts, words
+from house import foreign_writes, functions, imports, lines, machines, mutable_types, ports, rooms, texts, words
 from house.tree import Tree
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-RULES = [texts, lines, imports, mutable_types, functions, machines, ports, rooms, words]
+RULES = [texts, lines, imports, mutable_types, foreign_writes, functions, machines, ports, rooms, words]
 
 
 def main():

@@ -4,7 +4,7 @@ import unittest
 
 from support import breaches
 
-from house import functions, imports, lines, machines, mutable_types, ports, rooms, texts, words
+from house import foreign_writes, functions, imports, lines, machines, mutable_types, ports, rooms, texts, words
 
 PACKAGE = 'targets: [.target(name: "A"), .target(\n name: "B"), .systemLibrary(name: "C"), .testTarget(name: "ATests")]'
 
@@ -51,6 +51,47 @@ class MutableTypeTests(unittest.TestCase):
         for files in (self.files(4), {}):
             self.assertEqual(self.said(files, {"A.Engine": 6}), [
                 "scripts/house/mutable_types.py:1: A.Engine needs no exception any more: strike it from the list"])
+
+
+class ForeignWriteTests(unittest.TestCase):
+    OWN = """
+        struct Set { let limit = 1; var mode = 0; var actions: [Int] = []; var table = Table(); var count: Int { 1 }; static var all = 1 }
+        struct Table {
+            mutating func close() {}
+            func show() {}
+        }
+        """
+
+    def said(self, statement, head="func go(_ set: inout Set)", own=OWN, target="A"):
+        text = head + " {\n" + statement + "\n}"
+        return breaches(foreign_writes, {"Sources/A/Set.swift": own, f"Sources/{target}/Fact.swift": text}, owners=["A.Set"])
+
+    def test_assignments_are_found(self):
+        for statement in ("set.mode = 1", "set.mode += 1", "set.actions[set.mode] = 1", "set.table.rows[1]?.a = 2", "set.mode &= 1",
+                          "set\n.mode = 1", "(a, set.mode) = (1, 2)", "(set.mode, a) = (1, 2)", "if a { set.mode <<= 1 }", "swap(&set.mode)"):
+            self.assertEqual(len(self.said(statement)), 1, statement)
+        self.assertEqual(self.said("set.mode = 1"), [
+            "Sources/A/Fact.swift:2: 'mode' is written in the files of Set alone: ask the Set to do it"])
+
+    def test_calls_that_change_a_part_are_found(self):
+        for statement in ("set.actions.append(1)", "set.actions.removeAll { $0 == 1 }", "set.table.close()", "set.table[1]?.close()",
+                          "while let a = set.actions.popLast() {", "set.table.a[b(c[1])]!.close()"):
+            self.assertEqual(len(self.said(statement)), 1, statement)
+
+    def test_reading_and_asking_are_fine(self):
+        for statement in ("let a = set.mode", "if set.mode == 1, set.mode <= 2, set.mode != 3 {", "set.table.show()", "set.close()",
+                          "let set = set.actions.sorted().map { $0 = 1 }", "f(set.mode)\n(a, b) = (1, 2)", "set.limit = 1", "other.mode = 1",
+                          "other.set.mode = 1", "set.count = 1", "// set.mode = 1", "g(set.table, a: 1) { $0.b = 1 }"):
+            self.assertEqual(self.said(statement), [], statement)
+
+    def test_every_value_of_the_type_counts_whatever_its_name(self):
+        self.assertEqual(len(self.said("all.mode = 1", head="func go(on all: inout Set)")), 1)
+        self.assertEqual(self.said("set.mode = 1", head="func go(on set: inout Other)"), [])
+
+    def test_files_of_the_type_and_other_targets_are_free(self):
+        self.assertEqual(self.said("}\nextension Set { func a(_ set: inout Set) { set.mode = 1 }"), [])
+        # The compiler knows what other targets may write.
+        self.assertEqual(self.said("set.mode = 1", target="B"), [])
 
 
 class FunctionTests(unittest.TestCase):

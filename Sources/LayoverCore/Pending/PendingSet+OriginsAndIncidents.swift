@@ -86,6 +86,16 @@ extension PendingSet {
         wakeWaiting(for: origin)
     }
 
+    /// Lets everything that waits for a gate have its turn, as far as the gate admits.
+    private mutating func wakeWaiting(for origin: Origin) {
+        for place in origins[origin].popWaiting() where entries.isCurrent(place) {
+            makeEligible(place.id, by: .reachability)
+            // Behind a parent proxy there are others than this one.
+            if let own = entries[place.id]?.origin { toDispatch.insert(own) }
+        }
+        originChanged(origin)
+    }
+
     /// An attempt got a response, or its CONNECT stands.
     mutating func attemptAnswered(_ attempt: Entry.Attempt, of entry: Entry, now: Timestamp) {
         origins[entry.origin].changePause(of: entry) { $0.answered($1, now: now) }
@@ -146,16 +156,6 @@ extension PendingSet {
 
     /// The retry that an entry owes is paid by the budget of its policy.
     mutating func openBudget(for entry: Entry) { if entry.owesBudget { origins[entry.origin].openBudget(of: entry.policy) } }
-
-    /// Lets everything that waits for a gate have its turn, as far as the gate admits.
-    private mutating func wakeWaiting(for origin: Origin) {
-        for place in origins[origin].popWaiting() where entries.isCurrent(place) {
-            makeEligible(place.id, by: .reachability)
-            // Behind a parent proxy there are others than this one.
-            if let own = entries[place.id]?.origin { toDispatch.insert(own) }
-        }
-        originChanged(origin)
-    }
 
     // MARK: Parent proxies
 

@@ -3,7 +3,7 @@
 /// One type for each fact; `PendingSet.handle` applies it. Other types of this folder (`Admission`, `RetriedStatus`, `NewRoute`, the
 /// commands) are what facts and commands have in common.
 package protocol PendingFact: Sendable {
-    /// Changes the set. What is to be done goes to `set.actions`.
+    /// Changes the set by its methods; what they do not do is added by `set.addAction`.
     ///
     /// - Parameter generator: Randomness, for the delays of gates.
     func apply(to set: inout PendingSet, now: Timestamp, using generator: inout some RandomNumberGenerator)
