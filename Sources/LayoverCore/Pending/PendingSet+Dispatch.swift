@@ -74,11 +74,14 @@ extension PendingSet {
         entries[entry.id]?.lane = lane
         puts.moved(entry)
         leaveLane(entry.id, entry.lane, now: now)
-        guard let lane else { return }
-        lanes.join(entry.id, lane, sequence: entry.sequence)
-        laneChanged(lane, now: now)
-        guard entry.method != "PUT" else { return }
-        lanes.noteOther(lane, sequence: max(lanes.states[lane]?.lastOtherSequence ?? 0, entry.sequence))
+        if let lane {
+            lanes.join(entry.id, lane, sequence: entry.sequence)
+            laneChanged(lane, now: now)
+            let last = lanes.states[lane]?.lastOtherSequence ?? 0
+            if entry.method != "PUT" { lanes.noteOther(lane, sequence: max(last, entry.sequence)) }
+        }
+        guard let moved = entries[entry.id], moved.state == .waiting else { return }
+        if blocker(of: moved) == nil { unblock(entry.id, now: now) } else { block(entry.id, isAskedFor: moved.eligibleBy == .admin) }
     }
 
     /// An entry that its lane has passed over takes its place again.
@@ -348,14 +351,12 @@ extension PendingSet {
 
     // MARK: Portal and store
 
-    /// A captive portal began or ceased to answer for every origin.
     mutating func portalChanged(isBehindPortal isThere: Bool) {
         guard isThere != pauses.isBehindPortal else { return }
         guard !isThere else { return pauses.portalCame() }
         for place in pauses.portalLeft().sorted(by: { entries.isBefore($0.id, $1.id) }) { takeTurnAgain(place, by: .reachability) }
     }
 
-    /// The store did not take a start record.
     mutating func startRecordRefused(now: Timestamp) { timers.add(.store, at: pauses.storeRefused(now: now)) }
 
     mutating func storeRecovered() {

@@ -112,7 +112,6 @@ extension PendingSet {
         if let gate = entry.parentProxyGate { origins[gate].grewBig() }
     }
 
-    /// Fresh attempts to a watched origin began or ended.
     mutating func freshAttemptsChanged(at origin: Origin, by difference: Int) {
         guard origins.isKnown(origin) else { return }
         origins[origin].freshChanged(by: difference)
@@ -135,7 +134,6 @@ extension PendingSet {
         if let gate = entry.parentProxyGate { origins[gate].gate.mayBeReachable(now: now) }
     }
 
-    /// Nothing is known of the ways of a ticket of an earlier run.
     mutating func startCarefully(_ entry: Entry) {
         origins[entry.origin].gate.startCarefully()
         if let gate = entry.parentProxyGate { origins[gate].gate.startCarefully() }
@@ -143,15 +141,23 @@ extension PendingSet {
 
     // MARK: Statuses
 
-    /// A status that is retried came back once more.
     mutating func pauseWentWrong(for entry: Entry) { origins[entry.origin].changePause(of: entry) { $0.wentWrong($1) } }
 
-    /// The budget pays for the retry of a status.
+    /// A status is retried: after a pause if the response said when to come back, else if the budget pays for the retry.
     ///
-    /// - Returns: False if the retry must not be made.
-    mutating func payRetry(of entry: inout Entry, after wait: Duration) -> Bool {
+    /// - Parameter gate: Gate of the parent proxy that asked for the pause. Nil: the origin asked for it.
+    /// - Returns: Why it must not be retried; nil if it may.
+    mutating func statusRetried(
+        of entry: inout Entry, by parking: Verdict.Parking, through gate: Origin? = nil, now: Timestamp
+    ) -> Verdict.DeliverReason? {
+        let wait = parking.retryAfter ?? .zero
+        pause(entry.origin, for: entry.policy, through: gate, wait, now: now)
+        // Held back it goes only when a person says so, and that is free.
+        guard parking.rule == .status, !entry.isHeldBack else { return nil }
+        // Its client would be gone when the origin wants to be asked.
+        guard entry.canWait(until: now + wait) else { return .holdMax }
         toAnnounce.insert(entry.origin)
-        return origins[entry.origin].payRetry(of: &entry, after: wait)
+        return origins[entry.origin].payRetry(of: &entry, after: wait) ? nil : .budget
     }
 
     /// The retry that an entry owes is paid by the budget of its policy.

@@ -191,7 +191,7 @@ struct FailureEffects {
         set.pauseWentWrong(for: entry)
         // Its time is over, but a response is better than none.
         let isOver = set.isDraining && entry.ticket == nil || entry.expiresAt <= now
-        let refusal = isOver ? .limit : RetriedStatus(parking: parking, now: now).apply(to: &entry, &set)
+        let refusal = isOver ? .limit : set.statusRetried(of: &entry, by: parking, now: now)
         set.amend(id) { ($0.grant, $0.owesBudget) = (entry.grant, entry.owesBudget) }
         if let refusal { deliverResponse(id, refusal, in: &set) }
         return refusal == nil
@@ -217,27 +217,5 @@ struct FailureEffects {
             set.place(id, now: now)
             set.askIfExhausted(id, now: now)
         }
-    }
-}
-
-/// A response whose status the policy retries.
-struct RetriedStatus {
-    let parking: Verdict.Parking
-    /// Gate of the parent proxy that asked for the wait. Nil: the origin asked for it.
-    var parentProxyGate: Origin?
-    let now: Timestamp
-
-    /// What it means for its origin, and for the entry that got it: a pause where the origin said when to come back, else a retry that
-    /// the budget pays for.
-    ///
-    /// - Returns: Why it must not be retried; nil if it may.
-    func apply(to entry: inout Entry, _ set: inout PendingSet) -> Verdict.DeliverReason? {
-        let wait = parking.retryAfter ?? .zero
-        set.pause(entry.origin, for: entry.policy, through: parentProxyGate, wait, now: now)
-        // Held back it goes only when a person says so, and that is free.
-        guard parking.rule == .status, !entry.isHeldBack else { return nil }
-        // Its client would be gone when the origin wants to be asked.
-        if !entry.canWait(until: now + wait) { return .holdMax }
-        return set.payRetry(of: &entry, after: wait) ? nil : .budget
     }
 }

@@ -34,7 +34,7 @@ package struct EntryPatch: Sendable, Hashable {
                 entry.hasOwnDeadline = true
             }
         }
-        if let lane, movesLane(entry) { move(entry, to: lane, &set, now: now) }
+        if let lane, movesLane(entry) { set.changeLane(of: entry, to: lane, now: now) }
         // Its place among those that may go is another one now.
         if priority != nil, let trigger = set.entries[id]?.eligibleBy, trigger != .admin {
             set.makeEligibleAgain(id, by: trigger)
@@ -44,16 +44,5 @@ package struct EntryPatch: Sendable, Hashable {
         guard expiresAt != nil else { return }
         set.watchDeadlines(of: id, now: now)
         set.expire(id, now: now)
-    }
-
-    private func move(_ entry: Entry, to lane: String?, _ set: inout PendingSet, now: Timestamp) {
-        let id = entry.id
-        set.changeLane(of: entry, to: lane, now: now)
-        guard let moved = set.entries[id], moved.state == .waiting else { return }
-        if set.blocker(of: moved) == nil {
-            set.unblock(id, now: now)
-        } else {
-            set.block(id, isAskedFor: moved.eligibleBy == .admin)
-        }
     }
 }

@@ -15,7 +15,7 @@ package struct ParkRequested: JoiningFact {
             return set.addAction(.deliverResponse(new.id, reason))
         }
         let asker = new.failure?.evidence == .neverSent ? new.attemptParentProxyGate : nil
-        if let reason = RetriedStatus(parking: new.parking, parentProxyGate: asker, now: now).apply(to: &entry, &set) {
+        if let reason = set.statusRetried(of: &entry, by: new.parking, through: asker, now: now) {
             return set.addAction(.deliverResponse(new.id, reason))
         }
         set.join(entry, after: new.failure, now: now)

@@ -1,7 +1,7 @@
 /// Something that has happened to a request, an origin, the network or the proxy, and what it means to the pending set.
 ///
-/// One type for each fact; `PendingSet.handle` applies it. Other types of this folder (`Admission`, `RetriedStatus`, `NewRoute`, the
-/// commands) are what facts and commands have in common.
+/// One type for each fact; `PendingSet.handle` applies it. Other types of this folder (`Admission`, `FailureEffects`, the commands) are
+/// what facts and commands have in common.
 package protocol PendingFact: Sendable {
     /// Changes the set by its methods; what they do not do is added by `set.addAction`.
     ///
