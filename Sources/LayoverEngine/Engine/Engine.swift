@@ -43,7 +43,7 @@ package actor Engine: ReadableEngine {
     /// Those who wait for the end of an attempt that is being aborted.
     var abortWaiters = Callbacks<EntryID>()
     private var keys: KeyDesk
-    private var rehearsals = Rehearsals()
+    private var rehearsals: RehearsalDesk
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
@@ -74,6 +74,7 @@ package actor Engine: ReadableEngine {
         self.naming = naming
         pending = PendingSet(limits: limits, naming: naming, seed: seed)
         keys = KeyDesk(heldClientCountMax: limits.heldClientCountMax, store: store)
+        rehearsals = RehearsalDesk(rehearsalBoard, logger)
         startedAt = clock.now()
         if store?.isOpen == false {
             // The tickets of a store that opens later were accepted before all that waits until then, and no sequence
@@ -181,7 +182,7 @@ package actor Engine: ReadableEngine {
             perform(network.advance(to: now))
             for origin in network.lookForListeners(now: now) { take(OriginMayBeReachable(origin), now: now) }
             take(TimePassed(), now: now)
-            endRehearsals(now: now)
+            if rehearsals.advance(to: now) { showRehearsals() }
         }
     }
 
@@ -252,33 +253,22 @@ package actor Engine: ReadableEngine {
 
     package func rehearse(_ order: RehearsalOrder, by author: CommandAuthor = .loopback) throws(RehearsalRefusal) -> Rehearsal {
         let now = clock.now()
-        endRehearsals(now: now)
-        let rehearsal = try rehearsals.begin(order, now: now)
-        reporter.tell("a rehearsal began: an outage is played", rehearsal, by: author)
-        rehearsalsChanged()
+        if rehearsals.advance(to: now) { showRehearsals() }
+        let rehearsal = try rehearsals.begin(order, by: author, now: now)
+        showRehearsals()
         return rehearsal
     }
 
     /// - Returns: The rehearsal; nil: there is none with this number.
     package func stopRehearsal(_ number: Int, by author: CommandAuthor = .loopback) -> Rehearsal? {
         let now = clock.now()
-        endRehearsals(now: now)
-        guard let rehearsal = rehearsals.stop(number, now: now) else { return nil }
-        reporter.tell("a rehearsal was stopped", rehearsal, by: author)
-        rehearsalsChanged()
+        if rehearsals.advance(to: now) { showRehearsals() }
+        let rehearsal = rehearsals.stop(number, by: author, now: now)
+        if rehearsal != nil { showRehearsals() }
         return rehearsal
     }
 
-    /// Ends those whose time is over.
-    private func endRehearsals(now: Timestamp) {
-        let over = rehearsals.advance(to: now)
-        guard !over.isEmpty else { return }
-        for rehearsal in over { reporter.tell("a rehearsal is over", rehearsal, by: nil) }
-        rehearsalsChanged()
-    }
-
-    private func rehearsalsChanged() {
-        rehearsalBoard.show(rehearsals.current)
+    private func showRehearsals() {
         for loop in loops { loop.setRehearsals(rehearsals.current) }
         reporter.events.append(.rehearsals(rehearsals.current))
         armTimer()

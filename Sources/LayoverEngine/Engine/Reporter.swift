@@ -124,16 +124,6 @@ struct Reporter {
         logger.info("reachability changed", metadata: ["state": "\(view.state)", "mode": "\(view.mode)"])
     }
 
-    /// Logs a warning, because people who look for the reason of failures have to see that these are played.
-    func tell(_ words: Logger.Message, _ rehearsal: Rehearsal, by author: CommandAuthor?) {
-        var metadata: Logger.Metadata = [
-            "rehearsal": "\(rehearsal.number)", "host": "\(rehearsal.order.host)", "fault": "\(rehearsal.order.fault.rawValue)",
-        ]
-        if let author { metadata["who"] = "\(author.who)" }
-        if let from = author?.from { metadata["from"] = "\(from)" }
-        logger.warning(words, metadata: metadata)
-    }
-
     /// The proxy is being stopped.
     func drainBegan(_ counts: [EntryState: Int], heldCount: Int) {
         logger.info(
