@@ -18,7 +18,7 @@ extension Engine {
         let result = apply(
             command, id, revision: revision, by: author, reason: reason, acknowledgement: acknowledgement, settled: settled)
         let outcome = await outcome(result, of: id, command)
-        if command == .abort, result == .done { await untilAttemptEnded(id) }
+        if command == .abort, result == .done { await wait(for: .attempt(id), atMost: abortMax) }
         return (outcome, await wholeEntry(id))
     }
 
@@ -133,17 +133,6 @@ extension Engine {
             result == .conflict && command == .cancel && !isSaved(id) && pending.entry(id, now: clock.now())?.state == .cancelled
         guard result == .done || isRepeated else { return CommandOutcome(result) }
         return await waitUntilSaved(id) ? CommandOutcome(result) : .unsaved(savingFailure)
-    }
-
-    /// Waits until the attempt of an entry is over, but not for long.
-    private func untilAttemptEnded(_ id: EntryID) async {
-        guard pending.entry(id, now: clock.now())?.state == .attempting else { return }
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            let number = abortWaiters.add({ continuation.resume() }, for: id)
-            eventLoop.scheduleTask(in: abortMax) { [weak self] in
-                self?.assumeIsolated { $0.abortWaiters.remove(number, for: id)?() }
-            }
-        }
     }
 
     /// Waits until what was changed about a ticket is on disk.

@@ -329,20 +329,16 @@ extension Engine {
     }
 
     private func rerouteSome() {
-        run { now in perform(pending.rerouteSome(reroutePortion, now: now)) }
-        guard pending.isRerouting else {
-            reporter.rerouted()
-            return rerouting.ended()
-        }
+        run { now in perform(pending.rerouteSome(rerouting.portion, now: now)) }
+        guard pending.isRerouting else { return reporter.rerouted() }
         // Clients wait for most of those that come first. Few of them are tickets, so they need not wait for the store.
         if pending.isReroutingFirst {
             return eventLoop.execute { [weak self] in self?.assumeIsolated { $0.rerouteSome() } }
         }
-        guard !rerouting.isNextPortionDue else { return }
-        rerouting.isNextPortionDue = true
+        guard rerouting.askForNext() else { return }
         let next: @Sendable () -> Void = { [weak self] in
             self?.assumeIsolated {
-                $0.rerouting.isNextPortionDue = false
+                $0.rerouting.nextBegins()
                 $0.rerouteSome()
             }
         }
@@ -356,14 +352,7 @@ extension Engine {
     ///
     /// - Returns: At most how many entries have yet to find their routes.
     package func untilRerouted(within limit: Duration) async -> Int {
-        guard pending.isRerouting else { return 0 }
-        let table = routes.number
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            let number = rerouting.waiters.add({ continuation.resume() }, for: table)
-            eventLoop.scheduleTask(in: .nanoseconds(limit.nanosecondsSaturating)) {
-                self.assumeIsolated { $0.rerouting.waiters.remove(number, for: table)?() }
-            }
-        }
+        await wait(for: .rerouting, atMost: .nanoseconds(limit.nanosecondsSaturating))
         return pending.rerouteCount
     }
 

@@ -36,12 +36,10 @@ package actor Engine: ReadableEngine {
     var reporter: Reporter
     var saver: TicketSaver
     package internal(set) var routes = RouteTable()
-    let reroutePortion: Int
     let abortMax: TimeAmount
-    var rerouting = ReroutingChain()
+    var rerouting: ReroutingChain
     var history = TicketHistory()
-    /// Those who wait for the end of an attempt that is being aborted.
-    var abortWaiters = Callbacks<EntryID>()
+    private var waits = Callbacks<AwaitedEnd>()
     private var keys: KeyDesk
     private var rehearsals: RehearsalDesk
 
@@ -66,7 +64,7 @@ package actor Engine: ReadableEngine {
         let seed = jitter.next()
         network = NetworkDesk(reachability)
         reporter = Reporter(logger, naming: naming)
-        self.reroutePortion = reroutePortion
+        rerouting = ReroutingChain(portion: reroutePortion)
         self.abortMax = abortMax
         saver = TicketSaver(logger, naming: naming)
         self.store = store
@@ -139,7 +137,7 @@ package actor Engine: ReadableEngine {
         let starts = ticketStarts
         ticketStarts = []
         for (id, trigger) in starts { replay(id, trigger) }
-        for id in abortWaiters.keys where entry(id)?.state != .attempting { abortWaiters.callOnce(about: id) }
+        for end in waits.keys where isOver(end) { waits.callOnce(about: end) }
         network.watchListeners(on: pending.awaitedOnThisMachine, now: clock.now())
         armTimer()
         return result
@@ -150,6 +148,24 @@ package actor Engine: ReadableEngine {
 
     /// As `handle`, as a part of what `run` does.
     func take(_ fact: some PendingFact, now: Timestamp) { perform(pending.handle(fact, now: now, using: &jitter)) }
+
+    private func isOver(_ end: AwaitedEnd) -> Bool {
+        switch end {
+        case .attempt(let id): pending.entry(id, now: clock.now())?.state != .attempting
+        case .rerouting: !pending.isRerouting
+        }
+    }
+
+    /// Waits for an end, but no longer than a limit. Other facts are worked on in the meantime.
+    func wait(for end: AwaitedEnd, atMost limit: TimeAmount) async {
+        guard !isOver(end) else { return }
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let number = waits.add({ continuation.resume() }, for: end)
+            eventLoop.scheduleTask(in: limit) { [weak self] in
+                self?.assumeIsolated { $0.waits.remove(number, for: end)?() }
+            }
+        }
+    }
 
     /// Has one of the loops make an attempt of a ticket.
     private func replay(_ id: EntryID, _ trigger: AttemptTrigger) {

@@ -24,17 +24,21 @@ package struct ReloadReport: Sendable, Hashable {
     }
 }
 
-/// The chain of portions in which entries find their routes after a reload, and the reports that wait for its end.
+/// The chain of portions in which entries find their routes after a reload. One chain is enough, whatever reload it is for.
 struct ReroutingChain {
-    /// Whether the next portion has been asked for. One chain is enough, whatever reload it is for.
-    var isNextPortionDue = false
-    /// Reports that wait, by the number of the table.
-    var waiters = Callbacks<Int>()
+    /// Entries that find their routes before other facts are worked on.
+    let portion: Int
+    private var isNextAskedFor = false
 
-    /// Each entry has found its route.
-    mutating func ended() {
-        for table in waiters.keys { waiters.callOnce(about: table) }
+    init(portion: Int) { self.portion = portion }
+
+    /// - Returns: False if the next portion has been asked for already.
+    mutating func askForNext() -> Bool {
+        defer { isNextAskedFor = true }
+        return !isNextAskedFor
     }
+
+    mutating func nextBegins() { isNextAskedFor = false }
 }
 
 /// Runs reloads one after the other, by the rule of `ReloadTurns`.
