@@ -50,7 +50,7 @@ extension Engine {
     ) async -> (CommandOutcome, Incident?) {
         let (result, ids) = apply(command, incident: id, by: author, reason: reason)
         var outcome = CommandOutcome(result)
-        for id in ids where await !waitUntilSaved(id) { outcome = .unsaved(savingFailure) }
+        for id in ids where await !waitUntilSaved(id) { outcome = .unsaved(saver.shownFailure) }
         return (outcome, pending.incident(id, now: clock.now()))
     }
 
@@ -120,8 +120,8 @@ extension Engine {
     package func dropTicket(_ id: EntryID) async throws(StoreFailure) -> TicketDrop {
         guard let view = try await ticket(id) else { return .unknown }
         let isCancelled = !view.record.state.isFinal && apply(.cancel, id, by: .client) == .done
-        if !isCancelled { save([(id, .dropResponse(id))]) }
-        return await waitUntilSaved(id) ? .dropped : .unsaved(savingFailure)
+        if !isCancelled { saver.save([(id, .dropResponse(id))], for: self) }
+        return await waitUntilSaved(id) ? .dropped : .unsaved(saver.shownFailure)
     }
 
     /// The outcome of a command for its caller. `done` means that a crash does not undo it.
@@ -132,7 +132,7 @@ extension Engine {
         let isRepeated =
             result == .conflict && command == .cancel && !isSaved(id) && pending.entry(id, now: clock.now())?.state == .cancelled
         guard result == .done || isRepeated else { return CommandOutcome(result) }
-        return await waitUntilSaved(id) ? CommandOutcome(result) : .unsaved(savingFailure)
+        return await waitUntilSaved(id) ? CommandOutcome(result) : .unsaved(saver.shownFailure)
     }
 
     /// Waits until what was changed about a ticket is on disk.

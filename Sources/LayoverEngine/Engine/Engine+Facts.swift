@@ -32,9 +32,9 @@ extension Engine {
                 saver.responseCame(response, of: id)
                 take(ExchangeEnded(id, as: .delivered, failure: failure, status: response.status, tally), now: now)
                 exchanges[id] = nil
-                if !saver.isTouched(id) { save(saver.lateResponse(response, of: id, pending.record(of: id))) }
+                saver.saveLateResponse(response, of: id, pending.record(of: id), for: self)
             case .ticketNeverAnnounced(let id):
-                if pending.isLive(id) { saver.ticketNeverAnnounced(id) } else { save([(id, .forgetKey(id))]) }
+                if pending.isLive(id) { saver.ticketNeverAnnounced(id) } else { saver.save([(id, .forgetKey(id))], for: self) }
             case .notAdopted(let id, let obstacle):
                 logger.notice(
                     "request cancelled: its client disconnected and it cannot become a ticket",
@@ -52,7 +52,7 @@ extension Engine {
     /// Records the evidence of an attempt whose entry has ended meanwhile, by a command or by time.
     private func observeLateEvidence(_ failure: Failure?, _ tally: AttemptTally, of id: EntryID, now: Timestamp) {
         pending.recorded(failure, tally, of: id, now: now)
-        save(saver.lateEvidence(pending.record(of: id)))
+        saver.saveLateEvidence(pending.record(of: id), for: self)
     }
 
     // MARK: Actions

@@ -191,18 +191,8 @@ extension Engine {
 
     // MARK: Changes
 
-    func save(_ new: [TicketChange]) {
-        if store != nil, !new.isEmpty { hand(saver.handed(new)) }
-    }
-
-    private func hand(_ changes: [TicketChange]) {
-        store?.commit(changes.map(\.1)) { result in self.enter { $0.saved(changes, result) } }
-    }
-
-    private func saved(_ changes: [TicketChange], _ result: Result<[StoreResult], StoreFailure>) {
-        let finished = saver.finished(changes, result)
-        for id in finished.urlsStored { pending.urlIsStored(of: id) }
-        handRefused(finished)
+    func saved(_ changes: [TicketChange], _ result: Result<[StoreResult], StoreFailure>) {
+        for id in saver.saved(changes, result, for: self) { pending.urlIsStored(of: id) }
         switch result {
         case .success: storeTook()
         case .failure: reporter.storeFailed()
@@ -210,22 +200,9 @@ extension Engine {
         for (id, _) in changes { saver.watchers.call(about: id) }
     }
 
-    private func handRefused(_ finished: TicketSaver.Finished) {
-        for changes in finished.again { hand(changes) }
-        guard let pause = finished.pause else { return }
-        eventLoop.scheduleTask(in: .nanoseconds(pause.nanosecondsSaturating)) {
-            self.assumeIsolated { $0.handRefused($0.saver.pauseEnded()) }
-        }
-    }
-
     package var ticketClock: TicketClock { saver.clock }
     /// Whether all that was changed about a ticket is on disk.
     package func isSaved(_ id: EntryID) -> Bool { saver.isSaved(id) }
-
-    /// Why the store refuses changes.
-    var savingFailure: StoreFailure {
-        saver.failure ?? store?.condition.failure ?? StoreFailure(.other, "The store did not save the change.")
-    }
 
     package func rememberedTicket(_ id: EntryID) -> TicketView? {
         guard let entry = pending.entry(id, now: clock.now()), let record = pending.record(of: id) else { return nil }

@@ -66,7 +66,7 @@ package actor Engine: ReadableEngine {
         reporter = Reporter(logger, naming: naming)
         rerouting = ReroutingChain(portion: reroutePortion)
         self.abortMax = abortMax
-        saver = TicketSaver(logger, naming: naming)
+        saver = TicketSaver(logger, naming: naming, store: store)
         self.store = store
         self.logger = logger
         self.naming = naming
@@ -133,7 +133,7 @@ package actor Engine: ReadableEngine {
     /// - Parameter work: Gets the time.
     func run<Value>(_ work: (Timestamp) -> Value) -> Value {
         let result = work(clock.now())
-        save(saver.takeTouched { pending.record(of: $0) })
+        saver.saveTouched(for: self) { pending.record(of: $0) }
         let starts = ticketStarts
         ticketStarts = []
         for (id, trigger) in starts { replay(id, trigger) }

@@ -1,5 +1,6 @@
 import LayoverCore
 import Logging
+import NIOCore
 
 /// A change of a ticket in the store.
 typealias TicketChange = (EntryID, StoreChange)
@@ -7,8 +8,8 @@ typealias TicketChange = (EntryID, StoreChange)
 /// Changes of tickets on their way to the store.
 ///
 /// A fact touches tickets; at its end each touched ticket becomes one change, which is handed to the store (`pending`). A
-/// change that the store refuses is kept (`refused`) and handed in again until it is saved. The engine commits the changes that this
-/// part returns, in their order, and reports the results to it.
+/// change that the store refuses is kept (`refused`) and handed in again until it is saved. The results of the store come back by the
+/// engine, on its event loop (`Engine.saved`).
 struct TicketSaver {
     /// Pause before refused changes are handed in again. Default: 1 s.
     private static let pauseMin: Duration = .seconds(1)
@@ -20,6 +21,8 @@ struct TicketSaver {
 
     private let logger: Logger
     private let naming: EntryNaming
+    /// Nil: there are no tickets.
+    private let store: (any PendingStore)?
     /// How times on disk relate to those since boot.
     var clock = TicketClock()
 
@@ -42,9 +45,10 @@ struct TicketSaver {
     /// Called when a change of the ticket was saved, or was refused by the store.
     var watchers = Callbacks<EntryID>()
 
-    init(_ logger: Logger, naming: EntryNaming) {
+    init(_ logger: Logger, naming: EntryNaming, store: (any PendingStore)? = nil) {
         self.logger = logger
         self.naming = naming
+        self.store = store
     }
 
     // MARK: Changes
@@ -59,16 +63,16 @@ struct TicketSaver {
     /// No client was told of a live ticket.
     mutating func ticketNeverAnnounced(_ id: EntryID) { neverAnnounced.insert(id) }
 
-    func isTouched(_ id: EntryID) -> Bool { touchedOnce.contains(id) }
+    private func isTouched(_ id: EntryID) -> Bool { touchedOnce.contains(id) }
 
     /// The exchange of an entry is over. If that was the end of a ticket, it is about to be saved.
     mutating func exchangeEnded(_ id: EntryID) {
         if !isTouched(id) { neverAnnounced.remove(id) }
     }
 
-    /// At the end of a fact: the changes of the tickets that it touched.
-    mutating func takeTouched(record: (EntryID) -> TicketRecord?) -> [TicketChange] {
-        guard !touched.isEmpty else { return [] }
+    /// At the end of a fact: hands the changes of the tickets that it touched to the store.
+    mutating func saveTouched(for engine: Engine, record: (EntryID) -> TicketRecord?) {
+        guard !touched.isEmpty else { return }
         var changes: [TicketChange] = []
         for id in touched {
             guard let record = record(id)?.shifted(by: clock) else { continue }
@@ -82,22 +86,24 @@ struct TicketSaver {
         }
         touched = []
         touchedOnce = []
-        return changes
+        save(changes, for: engine)
     }
 
     /// The evidence of an attempt that was cut off because its ticket ended. The row stays final.
     ///
     /// - Parameter record: Nil: there is no such ticket.
-    func lateEvidence(_ record: TicketRecord?) -> [TicketChange] {
-        guard let record, record.state.isFinal else { return [] }
-        return [(record.id, .lateEvidence(record.shifted(by: clock)))]
+    mutating func saveLateEvidence(_ record: TicketRecord?, for engine: Engine) {
+        guard let record, record.state.isFinal else { return }
+        save([(record.id, .lateEvidence(record.shifted(by: clock)))], for: engine)
     }
 
-    /// A response that came after the end of its entry. The store removes its file, because the row is final.
-    mutating func lateResponse(_ response: StoredResponse, of id: EntryID, _ record: TicketRecord?) -> [TicketChange] {
+    /// A response that came after the end of its entry, so that its fact did not touch the ticket. The store removes its file, because
+    /// the row is final.
+    mutating func saveLateResponse(_ response: StoredResponse, of id: EntryID, _ record: TicketRecord?, for engine: Engine) {
+        guard !isTouched(id) else { return }
         responses[id] = nil
-        guard let record, record.state.isFinal else { return [] }
-        return [(id, .delivered(record.shifted(by: clock), response))]
+        guard let record, record.state.isFinal else { return }
+        save([(id, .delivered(record.shifted(by: clock), response))], for: engine)
     }
 
     // MARK: With the store
@@ -109,6 +115,41 @@ struct TicketSaver {
 
     /// Whether all that was changed about a ticket is on disk.
     func isSaved(_ id: EntryID) -> Bool { !isPending(id) && refused[id] == nil }
+
+    /// Why the store refuses changes, for those who wait for one.
+    var shownFailure: StoreFailure {
+        failure ?? store?.condition.failure ?? StoreFailure(.other, "The store did not save the change.")
+    }
+
+    /// Hands changes to the store.
+    mutating func save(_ new: [TicketChange], for engine: Engine) {
+        if store != nil, !new.isEmpty { commit(handed(new), for: engine) }
+    }
+
+    private func commit(_ changes: [TicketChange], for engine: Engine) {
+        store?.commit(changes.map(\.1)) { result in engine.enter { $0.saved(changes, result) } }
+    }
+
+    /// The store has taken or refused changes. Those that it refused are handed in again.
+    ///
+    /// - Returns: Tickets that have ended, and whose long URL is on disk now.
+    mutating func saved(_ changes: [TicketChange], _ result: Result<[StoreResult], StoreFailure>, for engine: Engine) -> [EntryID] {
+        let finished = finished(changes, result)
+        handAgain(finished, for: engine)
+        return finished.urlsStored
+    }
+
+    private func handAgain(_ finished: Finished, for engine: Engine) {
+        for changes in finished.again { commit(changes, for: engine) }
+        guard let pause = finished.pause else { return }
+        engine.eventLoop.scheduleTask(in: .nanoseconds(pause.nanosecondsSaturating)) {
+            engine.assumeIsolated { $0.saver.saveAfterPause(for: $0) }
+        }
+    }
+
+    mutating func saveAfterPause(for engine: Engine) { handAgain(pauseEnded(), for: engine) }
+
+    // MARK: Refused changes
 
     /// Changes are about to be committed.
     ///
@@ -205,45 +246,5 @@ struct TicketSaver {
         // Sorted by id: the order of a dictionary must not be visible from outside.
         let ids = refused.keys.prefix(Self.catchUpCountMax).sorted { $0.isBefore($1) }
         return ids.map { handedAgain(of: $0) }
-    }
-}
-
-/// How long ended tickets are kept, so that their clients find the response, and what the engine has done about it.
-struct TicketHistory {
-    /// How often the time is saved while no ticket is live. Default: 10 minutes.
-    private static let idleTimeInterval: Duration = .seconds(600)
-    /// Most tickets removed in one step, so that other changes do not wait long. Default: 500.
-    private static let step = 500
-
-    /// How long ended tickets are kept. Nil: not yet set.
-    var duration: Duration?
-    /// When the store was last told the time (`StoreChange.seen`).
-    private var timeSavedAt: Timestamp?
-    private var isRemovingOld = false
-
-    /// - Parameter isIdle: Whether no ticket is live.
-    /// - Returns: Whether the time is to be saved now.
-    mutating func savesTime(now: Timestamp, isIdle: Bool) -> Bool {
-        if isIdle, let timeSavedAt, now - timeSavedAt < Self.idleTimeInterval { return false }
-        timeSavedAt = now
-        return true
-    }
-
-    /// - Returns: False if a removal is under way.
-    mutating func beginRemoval() -> Bool {
-        guard !isRemovingOld else { return false }
-        isRemovingOld = true
-        return true
-    }
-
-    mutating func removalEnded() { isRemovingOld = false }
-
-    /// Removes tickets that ended before a measured time.
-    static func remove(endedBefore end: Timestamp, from store: any PendingStore, _ logger: Logger) async {
-        do throws(StoreFailure) {
-            while try await store.removeEnded(before: end, limit: step) > 0 {}
-        } catch {
-            logger.warning("cannot remove old tickets", metadata: ["error": "\(error)"])
-        }
     }
 }
