@@ -168,6 +168,11 @@ extension PendingSet {
         return record
     }
 
+    /// Whether one of these tickets is known to have ended without being delivered.
+    package func hasUndelivered(among ids: [EntryID]) -> Bool {
+        ids.contains { (entries[$0] ?? history[$0]).map { $0.state.isFinal && $0.state != .delivered } ?? false }
+    }
+
     /// Asks for room for a ticket. What is granted is taken by `NewTicketStored` or given back by `admissionDecided`.
     ///
     /// - Returns: The sequence of the new ticket, or the limit that forbids it.

@@ -43,15 +43,11 @@ extension Engine {
         switch pending.admitTicket() {
         case .admitted(let number): sequence = number
         case .refused(let limit, let value):
-            reporter.refused(limit, value, now: clock.now())
+            reporter.refused(limit, value, now: now)
             return exchange.acceptance(.refused(limit: limit, value: value))
         case .draining: return exchange.acceptance(.draining)
         }
-        let isOrphan =
-            !ended.isEmpty
-            || ticket.parents.contains { parent in
-                pending.entry(parent, now: now).map { $0.state.isFinal && $0.state != .delivered } ?? false
-            }
+        let isOrphan = !ended.isEmpty || pending.hasUndelivered(among: ticket.parents)
         let record = TicketRecord(acceptance.new, ticket, sequence: sequence, now: now).shifted(by: saver.clock)
         // mutant: key-forgotten, told-too-early
         store.commit([.insert(record, acceptance.request, acceptance.mark)]) { result in
@@ -64,47 +60,34 @@ extension Engine {
         _ exchange: any AcceptingExchange
     ) {
         guard isStored(new.id, result, exchange) else { return pending.admissionDecided() }
+        accepted(new.id, by: NewTicketStored(new, sequence: sequence, isOrphan: isOrphan), exchange, isUnderWay: false)
+    }
+
+    /// Takes the fact that a ticket is on disk.
+    ///
+    /// - Parameter isUnderWay: Whether an attempt was under way before the acceptance. If not, the client is told
+    ///   `waiting`: an attempt that begins by the acceptance may or may not have begun yet.
+    private func accepted(_ id: EntryID, by fact: some PendingFact, _ exchange: any AcceptingExchange, isUnderWay: Bool) {
         run { now in
             // Before the client is told: its next request for the ticket finds it.
-            let actions = pending.handle(NewTicketStored(new, sequence: sequence, isOrphan: isOrphan), now: now, using: &jitter)
+            let actions = pending.handle(fact, now: now, using: &jitter)
             reporter.accepted()
-            notify(exchange, accepted: new.id, isUnderWay: false)
+            var view = rememberedTicket(id)
+            if view?.record.state == .attempting, !isUnderWay { view?.record.state = .waiting }
+            exchange.acceptance(.accepted(id, view))
             perform(actions)
         }
     }
 
-    /// - Parameter isUnderWay: Whether an attempt was under way before the acceptance. If not, the client is told
-    ///   `waiting`: an attempt that begins by the acceptance may or may not have begun yet.
-    private func notify(_ exchange: any AcceptingExchange, accepted id: EntryID, isUnderWay: Bool) {
-        var view = rememberedTicket(id)
-        if view?.record.state == .attempting, !isUnderWay { view?.record.state = .waiting }
-        exchange.acceptance(.accepted(id, view))
-    }
-
     /// Whether a ticket is on disk. If not, its exchange is told why.
     private func isStored(_ id: EntryID, _ result: Result<[StoreResult], StoreFailure>, _ exchange: any AcceptingExchange) -> Bool {
-        guard let refusal = refusal(of: id, result) else {
+        guard let refusal = AcceptanceResult(ofInserting: id, result, view: { rememberedTicket($0) }) else {
             storeTook()
             return true
         }
         if case .failure = result { reporter.storeFailed() }
         exchange.acceptance(refusal)
         return false
-    }
-
-    /// Why the store did not insert a ticket. Nil: it is on disk.
-    private func refusal(of id: EntryID, _ result: Result<[StoreResult], StoreFailure>) -> AcceptanceResult? {
-        switch result {
-        case .success(let results):
-            switch results.first {
-            case .done: nil
-            case .duplicate(let other, let isSame): isSame ? .duplicate(of: other, rememberedTicket(other)) : .keyReused
-            case .stale, nil:
-                // Whatever is there under this id is not ours to remove.
-                .notStored(id, StoreFailure(.other, "The store already has a ticket with this id.", mayBeStored: true))
-            }
-        case .failure(let failure): .notStored(id, failure)
-        }
     }
 
     // MARK: From hold to ticket
@@ -122,16 +105,11 @@ extension Engine {
 
     private func adopted(_ id: EntryID, _ result: Result<[StoreResult], StoreFailure>, _ exchange: any AcceptingExchange) {
         guard isStored(id, result, exchange) else { return handle(EntryNotStored(id)) }
-        reporter.accepted()
-        run { now in
-            // A ticket that waits needs no exchange; an attempt under way keeps its exchange, and so does the part of a response.
-            let entry = pending.entry(id, now: now)
-            let isUnderWay = entry?.state == .attempting
-            if !isUnderWay, entry?.resume == nil { exchanges[id] = nil }
-            let actions = pending.handle(EntryStoredAsTicket(id), now: now, using: &jitter)
-            notify(exchange, accepted: id, isUnderWay: isUnderWay)
-            perform(actions)
-        }
+        // A ticket that waits needs no exchange; an attempt under way keeps its exchange, and so does the part of a response.
+        let entry = pending.entry(id, now: clock.now())
+        let isUnderWay = entry?.state == .attempting
+        if !isUnderWay, entry?.resume == nil { exchanges[id] = nil }
+        accepted(id, by: EntryStoredAsTicket(id), exchange, isUnderWay: isUnderWay)
     }
 
     // MARK: Start records
@@ -222,20 +200,9 @@ extension Engine {
     ///
     /// Blocks until all of it is read.
     package func restore(from store: any PendingStore, bootID: String, routes: RouteTable) throws(StoreFailure) {
-        let now = clock.now()
-        saver.clock = try store.clock(bootID: bootID, proposal: clock.wallNanoseconds(of: now) &- now.nanoseconds, now: now)
         self.routes = routes
-        pending.skipSequences(to: try store.lastSequence())
-        pending.restoringBegan()
-        // Tickets with parents come last, all together: the states of the parents are known then.
-        var dependent: [TicketRecord] = []
-        try store.readLive { portion in
-            // Most portions have none, and to copy them takes time.
-            guard portion.contains(where: { !$0.parents.isEmpty }) else { return restoreTickets(portion, ended: [:]) }
-            dependent += portion.filter { !$0.parents.isEmpty }
-            restoreTickets(portion.filter { $0.parents.isEmpty }, ended: [:])
-        }
-        restoreTickets(dependent, ended: try endStates(ofParentsOf: dependent, in: store))
+        restoringBegan(try readClock(of: store, bootID: bootID), lastSequence: try store.lastSequence())
+        try store.readParentsFirst(isLive: { pending.isLive($0) }, { restoreTickets($0, ended: $1) })
         restored(count: pending.count)
     }
 
@@ -250,25 +217,27 @@ extension Engine {
         from store: any PendingStore, replacing standIn: UnavailableStore, bootID: String
     ) throws(StoreFailure) -> Bool {
         guard !pending.isDraining else { return false }
-        let now = clock.now()
-        let known = try store.clock(bootID: bootID, proposal: clock.wallNanoseconds(of: now) &- now.nanoseconds, now: now)
+        let known = try readClock(of: store, bootID: bootID)
         let sequence = try store.lastSequence()
         var records: [TicketRecord] = []
         try store.readLive { records += $0 }
-        let ended = try endStates(ofParentsOf: records, in: store)
+        let ended = try store.endStates(ofParentsOf: records) { pending.isLive($0) }
         guard standIn.opened(store) else { return false }
-        saver.clock = known
-        pending.skipSequences(to: sequence)
-        pending.restoringBegan()
+        restoringBegan(known, lastSequence: sequence)
         restoreTickets(records, ended: ended)
         restored(count: records.count)
         return true
     }
 
-    /// How the parents ended that are not live any more.
-    private func endStates(ofParentsOf records: [TicketRecord], in store: any PendingStore) throws(StoreFailure) -> [EntryID: EntryState] {
-        let unknown = Set(records.flatMap(\.parents)).subtracting(records.map(\.id)).filter { !pending.isLive($0) }
-        return unknown.isEmpty ? [:] : try store.endStates(of: Array(unknown))
+    private func readClock(of store: any PendingStore, bootID: String) throws(StoreFailure) -> TicketClock {
+        let now = clock.now()
+        return try store.clock(bootID: bootID, proposal: clock.wallNanoseconds(of: now) &- now.nanoseconds, now: now)
+    }
+
+    private func restoringBegan(_ known: TicketClock, lastSequence: Int) {
+        saver.clock = known
+        pending.skipSequences(to: lastSequence)
+        pending.restoringBegan()
     }
 
     private func restored(count: Int) {

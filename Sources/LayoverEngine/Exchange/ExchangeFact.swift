@@ -85,6 +85,25 @@ package enum AcceptanceResult: Sendable, Hashable {
     }
 }
 
+extension AcceptanceResult {
+    /// Why the store did not insert a ticket. Nil: it is on disk.
+    ///
+    /// - Parameter view: How a ticket looks that is in memory.
+    init?(ofInserting id: EntryID, _ result: Result<[StoreResult], StoreFailure>, view: (EntryID) -> TicketView?) {
+        switch result {
+        case .success(let results):
+            switch results.first {
+            case .done: return nil
+            case .duplicate(let other, let isSame): self = isSame ? .duplicate(of: other, view(other)) : .keyReused
+            case .stale, nil:
+                // Whatever is there under this id is not ours to remove.
+                self = .notStored(id, StoreFailure(.other, "The store already has a ticket with this id.", mayBeStored: true))
+            }
+        case .failure(let failure): self = .notStored(id, failure)
+        }
+    }
+}
+
 /// An exchange that asks for a ticket. Each call switches to its loop.
 package protocol AcceptingExchange: AnyObject, Sendable {
     /// Once, and never from within the request.

@@ -156,6 +156,34 @@ extension PendingStore {
     }
 }
 
+extension PendingStore {
+    /// Hands out all live tickets: those without parents in portions, then those with parents, all together. Blocks.
+    ///
+    /// - Parameters:
+    ///   - isLive: Asked once `take` has got the tickets without parents.
+    ///   - take: Gets tickets, and how their parents ended that are not live any more.
+    func readParentsFirst(
+        isLive: (EntryID) -> Bool, _ take: ([TicketRecord], [EntryID: EntryState]) -> Void
+    ) throws(StoreFailure) {
+        var dependent: [TicketRecord] = []
+        try readLive { portion in
+            // Most portions have none, and to copy them takes time.
+            guard portion.contains(where: { !$0.parents.isEmpty }) else { return take(portion, [:]) }
+            dependent += portion.filter { !$0.parents.isEmpty }
+            take(portion.filter { $0.parents.isEmpty }, [:])
+        }
+        take(dependent, try endStates(ofParentsOf: dependent, isLive: isLive))
+    }
+
+    /// How the parents of tickets ended that are neither among these nor live any more. Blocks.
+    func endStates(
+        ofParentsOf records: [TicketRecord], isLive: (EntryID) -> Bool
+    ) throws(StoreFailure) -> [EntryID: EntryState] {
+        let unknown = Set(records.flatMap(\.parents)).subtracting(records.map(\.id)).filter { !isLive($0) }
+        return unknown.isEmpty ? [:] : try endStates(of: Array(unknown))
+    }
+}
+
 /// Why a group of changes may not be on disk.
 package struct StoreFailure: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
