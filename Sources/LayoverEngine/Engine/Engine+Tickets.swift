@@ -304,30 +304,14 @@ extension Engine {
 
     // MARK: Old tickets
 
-    /// How often old tickets are removed. Default: 1 minute.
-    private static let historyInterval: TimeAmount = .minutes(1)
-
     /// Removes tickets that ended longer ago than that: now, and every minute.
     package func keepHistory(for duration: Duration) {
         history.duration = duration
-        tendHistory(duration)
-        eventLoop.scheduleRepeatedTask(initialDelay: Self.historyInterval, delay: Self.historyInterval) { _ in
-            self.assumeIsolated { $0.tendHistory(duration) }
+        tendHistory()
+        eventLoop.scheduleRepeatedTask(initialDelay: TicketHistory.interval, delay: TicketHistory.interval) { _ in
+            self.assumeIsolated { $0.tendHistory() }
         }
     }
 
-    /// Also saves the current time: the time between the last saved one and the next boot of the machine was not measured.
-    private func tendHistory(_ duration: Duration) {
-        guard let store else { return }
-        let now = clock.now()
-        if history.beginRemoval() {
-            let before = Timestamp(nanoseconds: now.nanoseconds &+ saver.clock.measuredOffset) + (.zero - duration)
-            Task {
-                await TicketHistory.remove(endedBefore: before, from: store, self.logger)
-                self.history.removalEnded()
-            }
-        }
-        guard store.condition.failure == nil, history.savesTime(now: now, isIdle: pending.count == 0) else { return }
-        store.commit([.seen(Timestamp(nanoseconds: now.nanoseconds &+ saver.clock.offset))]) { _ in }
-    }
+    private func tendHistory() { history.tend(saver.clock, isIdle: pending.count == 0, now: clock.now(), for: self) }
 }

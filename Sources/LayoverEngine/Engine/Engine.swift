@@ -38,7 +38,7 @@ package actor Engine: ReadableEngine {
     package internal(set) var routes = RouteTable()
     let abortMax: TimeAmount
     var rerouting: ReroutingChain
-    var history = TicketHistory()
+    var history: TicketHistory
     private var waits = Callbacks<AwaitedEnd>()
     private var keys: KeyDesk
     private var rehearsals: RehearsalDesk
@@ -67,6 +67,7 @@ package actor Engine: ReadableEngine {
         rerouting = ReroutingChain(portion: reroutePortion)
         self.abortMax = abortMax
         saver = TicketSaver(logger, naming: naming, store: store)
+        history = TicketHistory(logger, store: store)
         self.store = store
         self.logger = logger
         self.naming = naming
@@ -245,17 +246,9 @@ package actor Engine: ReadableEngine {
         }
     }
 
-    /// Searches the store for the ticket of a key. Changes that the store has not committed yet count too.
     private func search(_ key: [UInt8], for claim: KeyReservations.Claim) {
-        guard let store else { return }
-        let seen = Timestamp(nanoseconds: clock.now().nanoseconds &+ saver.clock.offset)
-        let searched: @Sendable (Result<MarkedTicket?, StoreFailure>) -> Void = { result in
+        store?.certainTicket(ofKey: key, time: .time(clock.now(), by: saver.clock)) { result in
             self.enter { $0.run($0.keys.searched(claim, result)) }
-        }
-        // The insertion of a ticket may be on disk although its commit failed. A later commit of a change settles that it is not.
-        store.commit(store.isUncertain ? [.seen(seen)] : []) { _ in
-            guard store.isUncertain else { return store.ticket(ofKey: key, done: searched) }
-            searched(.failure(store.condition.failure ?? StoreFailure(.io, "The result of a change is not known.")))
         }
     }
 

@@ -1,38 +1,57 @@
 import LayoverCore
 import Logging
+import NIOCore
 
 /// How long ended tickets are kept, so that their clients find the response, and what the engine has done about it.
 struct TicketHistory {
+    /// How often old tickets are removed. Default: 1 minute.
+    static let interval: TimeAmount = .minutes(1)
     /// How often the time is saved while no ticket is live. Default: 10 minutes.
     private static let idleTimeInterval: Duration = .seconds(600)
     /// Most tickets removed in one step, so that other changes do not wait long. Default: 500.
     private static let step = 500
 
+    private let logger: Logger
+    /// Nil: there are no tickets.
+    private let store: (any PendingStore)?
     /// How long ended tickets are kept. Nil: not yet set.
     var duration: Duration?
     /// When the store was last told the time (`StoreChange.seen`).
     private var timeSavedAt: Timestamp?
     private var isRemovingOld = false
 
+    init(_ logger: Logger, store: (any PendingStore)?) {
+        self.logger = logger
+        self.store = store
+    }
+
+    /// Removes old tickets. Also saves the current time: the time between the last saved one and the next boot of the machine was not
+    /// measured.
+    ///
     /// - Parameter isIdle: Whether no ticket is live.
-    /// - Returns: Whether the time is to be saved now.
-    mutating func savesTime(now: Timestamp, isIdle: Bool) -> Bool {
+    mutating func tend(_ clock: TicketClock, isIdle: Bool, now: Timestamp, for engine: Engine) {
+        guard let store, let duration else { return }
+        if !isRemovingOld {
+            isRemovingOld = true
+            let before = Timestamp(nanoseconds: now.nanoseconds &+ clock.measuredOffset) + (.zero - duration)
+            Task { [logger] in
+                await Self.remove(endedBefore: before, from: store, logger)
+                engine.enter { $0.history.isRemovingOld = false }
+            }
+        }
+        guard store.condition.failure == nil, savesTime(now: now, isIdle: isIdle) else { return }
+        store.commit([.time(now, by: clock)]) { _ in }
+    }
+
+    /// Whether the time is to be saved now.
+    private mutating func savesTime(now: Timestamp, isIdle: Bool) -> Bool {
         if isIdle, let timeSavedAt, now - timeSavedAt < Self.idleTimeInterval { return false }
         timeSavedAt = now
         return true
     }
 
-    /// - Returns: False if a removal is under way.
-    mutating func beginRemoval() -> Bool {
-        guard !isRemovingOld else { return false }
-        isRemovingOld = true
-        return true
-    }
-
-    mutating func removalEnded() { isRemovingOld = false }
-
     /// Removes tickets that ended before a measured time.
-    static func remove(endedBefore end: Timestamp, from store: any PendingStore, _ logger: Logger) async {
+    private static func remove(endedBefore end: Timestamp, from store: any PendingStore, _ logger: Logger) async {
         do throws(StoreFailure) {
             while try await store.removeEnded(before: end, limit: step) > 0 {}
         } catch {

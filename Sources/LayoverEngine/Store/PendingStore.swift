@@ -184,6 +184,22 @@ extension PendingStore {
     }
 }
 
+extension PendingStore {
+    /// Searches for the ticket of a key. Changes that are not committed yet count too. While it is not known whether a change is on disk,
+    /// the search fails.
+    ///
+    /// - Parameter time: A change, to be committed if there is such a one.
+    func certainTicket(
+        ofKey key: [UInt8], time: StoreChange, done: @escaping @Sendable (Result<MarkedTicket?, StoreFailure>) -> Void
+    ) {
+        // The insertion of a ticket may be on disk although its commit failed. A later commit of a change settles that it is not.
+        commit(isUncertain ? [time] : []) { _ in
+            guard self.isUncertain else { return self.ticket(ofKey: key, done: done) }
+            done(.failure(self.condition.failure ?? StoreFailure(.io, "The result of a change is not known.")))
+        }
+    }
+}
+
 /// Why a group of changes may not be on disk.
 package struct StoreFailure: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Kind: String, Sendable, Hashable, CaseIterable {

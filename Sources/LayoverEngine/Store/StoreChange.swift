@@ -39,6 +39,11 @@ extension StoreChange {
         }
     }
 
+    /// Tells the store the time.
+    static func time(_ now: Timestamp, by clock: TicketClock) -> StoreChange {
+        .seen(Timestamp(nanoseconds: now.nanoseconds &+ clock.offset))
+    }
+
     /// Name for logs.
     var name: String {
         switch self {
