@@ -28,10 +28,10 @@ extension Engine {
         reason: String? = nil, acknowledgement: String? = nil, settled: Settlement.Outcome = .init()
     ) -> EntryCommandResult {
         let result = run { now in
-            let (result, actions) = pending.commanded(
-                command, id, revision: revision, by: author, reason: reason, acknowledgement: acknowledgement, outcome: settled, now: now)
-            perform(actions)
-            return result
+            carryOut(
+                pending.commanded(
+                    command, id, revision: revision, by: author, reason: reason, acknowledgement: acknowledgement, outcome: settled,
+                    now: now))
         }
         if result == .done { reporter.commanded(command, count: 1) }
         // The admin API logs its own commands, also those that are refused.
@@ -62,9 +62,8 @@ extension Engine {
     ) -> (EntryCommandResult, changed: [EntryID]) {
         run { now in
             let count = pending.incident(id, now: now)?.waiting ?? 0
-            let (result, actions) = pending.commanded(command, incident: id, by: author, reason: reason, now: now)
+            let result = carryOut(pending.commanded(command, incident: id, by: author, reason: reason, now: now))
             if result == .done { reporter.commanded(command, count: count) }
-            perform(actions)
             return (result, saver.touched)
         }
     }
@@ -88,8 +87,7 @@ extension Engine {
         reason: String?
     ) -> [EntryCommandResult] {
         run { now in
-            let (results, actions) = pending.commanded(command, each: ids, by: author, reason: reason, now: now)
-            perform(actions)
+            let results = carryOut(pending.commanded(command, each: ids, by: author, reason: reason, now: now))
             reporter.commanded(command, count: results.count { $0 == .done })
             return results
         }
@@ -107,11 +105,13 @@ extension Engine {
 
     /// Changes an entry, without waiting for the disk.
     package func apply(_ patch: EntryPatch, to id: EntryID, revision: Int? = nil) -> EntryCommandResult {
-        run { now in
-            let (result, actions) = pending.patched(id, patch, revision: revision, now: now)
-            perform(actions)
-            return result
-        }
+        run { now in carryOut(pending.patched(id, patch, revision: revision, now: now)) }
+    }
+
+    /// Performs the actions of a command.
+    private func carryOut<Outcome>(_ commanded: (Outcome, [PendingAction])) -> Outcome {
+        perform(commanded.1)
+        return commanded.0
     }
 
     /// The client of a ticket cancels it, or drops its response.
@@ -152,39 +152,4 @@ extension Engine {
             store.commit([]) { _ in continuation.resume() }
         }
     }
-}
-
-/// The result of a command or a change, in memory and on disk.
-package enum CommandOutcome: Sendable, Hashable {
-    /// It is done, and of a ticket it is on disk.
-    case done
-    /// It is done in memory, but not on disk: a crash would undo it. Saving is repeated until it succeeds.
-    case unsaved(StoreFailure)
-    /// The entry has another revision than the caller saw.
-    case stale
-    case unknown
-    /// Not in this state.
-    case conflict
-    case unacknowledged
-
-    init(_ result: EntryCommandResult) {
-        self =
-            switch result {
-            case .done: .done
-            case .stale: .stale
-            case .unknown: .unknown
-            case .conflict: .conflict
-            case .unacknowledged: .unacknowledged
-            }
-    }
-}
-
-/// What comes of dropping a ticket.
-package enum TicketDrop: Sendable, Hashable {
-    /// It is cancelled, or its response is gone, and that is on disk.
-    case dropped
-    /// The same in memory, but a crash would undo it. Saving is repeated until it succeeds.
-    case unsaved(StoreFailure)
-    /// There is no such ticket.
-    case unknown
 }

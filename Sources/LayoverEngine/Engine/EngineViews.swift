@@ -164,3 +164,38 @@ package struct StoreStatus: Sendable, Hashable {
     /// How long ended tickets are kept; nil until it is set.
     package var history: Duration?
 }
+
+/// The result of a command or a change, in memory and on disk.
+package enum CommandOutcome: Sendable, Hashable {
+    /// It is done, and of a ticket it is on disk.
+    case done
+    /// It is done in memory, but not on disk: a crash would undo it. Saving is repeated until it succeeds.
+    case unsaved(StoreFailure)
+    /// The entry has another revision than the caller saw.
+    case stale
+    case unknown
+    /// Not in this state.
+    case conflict
+    case unacknowledged
+
+    init(_ result: EntryCommandResult) {
+        self =
+            switch result {
+            case .done: .done
+            case .stale: .stale
+            case .unknown: .unknown
+            case .conflict: .conflict
+            case .unacknowledged: .unacknowledged
+            }
+    }
+}
+
+/// What comes of dropping a ticket.
+package enum TicketDrop: Sendable, Hashable {
+    /// It is cancelled, or its response is gone, and that is on disk.
+    case dropped
+    /// The same in memory, but a crash would undo it. Saving is repeated until it succeeds.
+    case unsaved(StoreFailure)
+    /// There is no such ticket.
+    case unknown
+}
