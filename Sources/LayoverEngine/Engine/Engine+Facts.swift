@@ -128,6 +128,59 @@ extension Engine {
         return pending.entry(id, now: now).flatMap { pending.retryAfter(for: $0, now: now) }
     }
 
+    // MARK: Commands
+
+    package func apply(
+        _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, by author: CommandAuthor = .loopback,
+        reason: String? = nil, acknowledgement: String? = nil, settled: Settlement.Outcome = .init()
+    ) -> EntryCommandResult {
+        let result = run { now in
+            carryOut(
+                pending.commanded(
+                    command, id, revision: revision, by: author, reason: reason, acknowledgement: acknowledgement, outcome: settled,
+                    now: now))
+        }
+        if result == .done { reporter.commanded(command, count: 1) }
+        // The admin API logs its own commands, also those that are refused.
+        if result == .done, author == .client {
+            logger.notice(
+                "command", metadata: ["command": "\(command.rawValue)", "who": "\(author.who)", "exchange": "\(naming.shown(id))"])
+        }
+        return result
+    }
+
+    package func apply(
+        _ command: EntryCommand, incident id: IncidentID, by author: CommandAuthor = .loopback, reason: String? = nil
+    ) -> (EntryCommandResult, changed: [EntryID]) {
+        run { now in
+            let count = pending.incident(id, now: now)?.waiting ?? 0
+            let result = carryOut(pending.commanded(command, incident: id, by: author, reason: reason, now: now))
+            if result == .done { reporter.commanded(command, count: count) }
+            return (result, saver.touched)
+        }
+    }
+
+    package func apply(
+        _ command: EntryCommand, each ids: some Collection<EntryID> & Sendable, by author: CommandAuthor = .loopback,
+        reason: String?
+    ) -> [EntryCommandResult] {
+        run { now in
+            let results = carryOut(pending.commanded(command, each: ids, by: author, reason: reason, now: now))
+            reporter.commanded(command, count: results.count { $0 == .done })
+            return results
+        }
+    }
+
+    package func apply(_ patch: EntryPatch, to id: EntryID, revision: Int? = nil) -> EntryCommandResult {
+        run { now in carryOut(pending.patched(id, patch, revision: revision, now: now)) }
+    }
+
+    /// Performs the actions of a command.
+    private func carryOut<Outcome>(_ commanded: (Outcome, [PendingAction])) -> Outcome {
+        perform(commanded.1)
+        return commanded.0
+    }
+
     // MARK: The process
 
     /// - Parameter tunnels: What happens to open tunnels under `offline`; other modes leave them alone.

@@ -179,7 +179,6 @@ extension Engine {
     }
 
     package var ticketClock: TicketClock { saver.clock }
-    /// Whether all that was changed about a ticket is on disk.
     package func isSaved(_ id: EntryID) -> Bool { saver.isSaved(id) }
 
     package func rememberedTicket(_ id: EntryID) -> TicketView? {
@@ -193,6 +192,36 @@ extension Engine {
     package func watchTicket(_ id: EntryID, _ notify: @escaping @Sendable () -> Void) -> Int { saver.watchers.add(notify, for: id) }
 
     package func unwatchTicket(_ id: EntryID, _ number: Int) { saver.watchers.remove(number, for: id) }
+
+    /// The client of a ticket cancels it, or drops its response.
+    ///
+    /// - Throws: If the store cannot be read, so that it is unknown whether there is such a ticket.
+    package func dropTicket(_ id: EntryID) async throws(StoreFailure) -> TicketDrop {
+        guard let view = try await ticket(id) else { return .unknown }
+        let isCancelled = !view.record.state.isFinal && apply(.cancel, id, by: .client) == .done
+        if !isCancelled { saver.save([(id, .dropResponse(id))], for: self) }
+        return await savingFailure(of: id).map(TicketDrop.unsaved) ?? .dropped
+    }
+
+    /// Waits until what was changed about a ticket is on disk.
+    ///
+    /// - Returns: False if the store refused it; it is handed in again later.
+    package func waitUntilSaved(_ id: EntryID) async -> Bool {
+        // A refused change may be with the store again.
+        // mutant: cancel-told-early
+        while saver.isPending(id) { await waitForStore() }
+        return isSaved(id)
+    }
+
+    /// Waits until the store has committed or refused all that was posted so far.
+    package func waitForStore() async {
+        guard let store else { return }
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            store.commit([]) { _ in continuation.resume() }
+        }
+    }
+
+    package func savingFailure(of id: EntryID) async -> StoreFailure? { await waitUntilSaved(id) ? nil : saver.shownFailure }
 
     // MARK: Restart
 

@@ -10,8 +10,9 @@ import Synchronization
 /// come here.
 ///
 /// The engine has the pending set, the exchanges and the loops. All else is in parts with private state: `NetworkDesk`, `KeyDesk`,
-/// `TicketSaver`, `Reporter`, `EngineTimer`. The calls that only read are extensions of `ReadableEngine`.
-package actor Engine: ReadableEngine {
+/// `RehearsalDesk`, `TicketSaver`, `TicketHistory`, `Reporter`, `EngineTimer`. The calls that only read, and the commands that wait until
+/// they are on disk, are extensions of `EngineCalls`.
+package actor Engine: EngineCalls {
     package nonisolated let eventLoop: any EventLoop
     package nonisolated let clock: any EngineClock
     package nonisolated let startedAt: Timestamp
@@ -36,7 +37,7 @@ package actor Engine: ReadableEngine {
     var reporter: Reporter
     var saver: TicketSaver
     package internal(set) var routes = RouteTable()
-    let abortMax: TimeAmount
+    private let abortMax: TimeAmount
     var rerouting: ReroutingChain
     var history: TicketHistory
     private var waits = Callbacks<AwaitedEnd>()
@@ -167,6 +168,8 @@ package actor Engine: ReadableEngine {
             }
         }
     }
+
+    package func untilAttemptEnded(_ id: EntryID) async { await wait(for: .attempt(id), atMost: abortMax) }
 
     /// Has one of the loops make an attempt of a ticket.
     private func replay(_ id: EntryID, _ trigger: AttemptTrigger) {

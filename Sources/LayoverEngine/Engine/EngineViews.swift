@@ -1,6 +1,6 @@
 package import LayoverCore
 
-/// The parts of the engine that its reading calls use.
+/// The parts of the engine that its reading calls use, and those commands that wait.
 ///
 /// These calls are extensions of this protocol: they run on the engine's event loop like its own methods, and reach nothing else of it.
 package protocol ReadableEngine: Actor {
@@ -20,6 +20,32 @@ package protocol ReadableEngine: Actor {
     func page(of query: PendingQuery) -> PendingPage
     /// A ticket that is live, or one of the newest that ended; of a long URL only its beginning (`isURLInStore`).
     func rememberedTicket(_ id: EntryID) -> TicketView?
+
+    /// Commands one entry, without waiting for the disk.
+    func apply(
+        _ command: EntryCommand, _ id: EntryID, revision: Int?, by author: CommandAuthor, reason: String?, acknowledgement: String?,
+        settled: Settlement.Outcome
+    ) -> EntryCommandResult
+    /// Commands everything that waits in an incident, without waiting for the disk.
+    ///
+    /// - Returns: The outcome, and the tickets that it has changed.
+    func apply(
+        _ command: EntryCommand, incident id: IncidentID, by author: CommandAuthor, reason: String?
+    ) -> (EntryCommandResult, changed: [EntryID])
+    /// Commands several entries, without waiting for the disk.
+    func apply(
+        _ command: EntryCommand, each ids: some Collection<EntryID> & Sendable, by author: CommandAuthor, reason: String?
+    ) -> [EntryCommandResult]
+    /// Changes an entry, without waiting for the disk.
+    func apply(_ patch: EntryPatch, to id: EntryID, revision: Int?) -> EntryCommandResult
+    /// Waits until the attempt of an entry is over, but not for long.
+    func untilAttemptEnded(_ id: EntryID) async
+    /// Whether all that was changed about a ticket is on disk.
+    func isSaved(_ id: EntryID) -> Bool
+    /// Waits until what was changed about a ticket is on disk.
+    ///
+    /// - Returns: Why the store refused it; it is handed in again later. Nil: it is on disk.
+    func savingFailure(of id: EntryID) async -> StoreFailure?
 }
 
 /// The calls that read: from memory first, then from the store. Tickets that ended long ago are only in the store.
@@ -163,39 +189,4 @@ package struct StoreStatus: Sendable, Hashable {
     package var failureCount: Int
     /// How long ended tickets are kept; nil until it is set.
     package var history: Duration?
-}
-
-/// The result of a command or a change, in memory and on disk.
-package enum CommandOutcome: Sendable, Hashable {
-    /// It is done, and of a ticket it is on disk.
-    case done
-    /// It is done in memory, but not on disk: a crash would undo it. Saving is repeated until it succeeds.
-    case unsaved(StoreFailure)
-    /// The entry has another revision than the caller saw.
-    case stale
-    case unknown
-    /// Not in this state.
-    case conflict
-    case unacknowledged
-
-    init(_ result: EntryCommandResult) {
-        self =
-            switch result {
-            case .done: .done
-            case .stale: .stale
-            case .unknown: .unknown
-            case .conflict: .conflict
-            case .unacknowledged: .unacknowledged
-            }
-    }
-}
-
-/// What comes of dropping a ticket.
-package enum TicketDrop: Sendable, Hashable {
-    /// It is cancelled, or its response is gone, and that is on disk.
-    case dropped
-    /// The same in memory, but a crash would undo it. Saving is repeated until it succeeds.
-    case unsaved(StoreFailure)
-    /// There is no such ticket.
-    case unknown
 }
