@@ -294,33 +294,15 @@ extension Engine {
         routes.number = max(self.routes.number, new.number) + 1
         self.routes = routes
         // Clients wait for most of those that have an exchange, and these are few.
-        pending.reloaded(as: routes.number, first: Array(exchanges.keys)) { [routes] entry in
-            var found = routes.foundRoute(of: entry)
-            found.parentProxyGate = routes.parentProxy(for: entry.origin, route: found.route)?.gate
-            return found
-        }
+        pending.reloaded(as: routes.number, first: Array(exchanges.keys)) { [routes] in routes.foundRouteWithParentProxy(of: $0) }
         rerouteSome()
         return routes
     }
 
-    private func rerouteSome() {
+    func rerouteSome() {
         run { now in perform(pending.rerouteSome(rerouting.portion, now: now)) }
         guard pending.isRerouting else { return reporter.rerouted() }
-        // Clients wait for most of those that come first. Few of them are tickets, so they need not wait for the store.
-        if pending.isReroutingFirst {
-            return eventLoop.execute { [weak self] in self?.assumeIsolated { $0.rerouteSome() } }
-        }
-        guard rerouting.askForNext() else { return }
-        let next: @Sendable () -> Void = { [weak self] in
-            self?.assumeIsolated {
-                $0.rerouting.nextBegins()
-                $0.rerouteSome()
-            }
-        }
-        // Facts that have come meanwhile are worked on first, and the store has committed this portion: behind the changes of
-        // all tickets a new ticket would wait for seconds.
-        guard let store else { return eventLoop.execute(next) }
-        store.commit([]) { [eventLoop] _ in eventLoop.execute(next) }
+        rerouting.askForNext(isFirst: pending.isReroutingFirst, for: self)
     }
 
     /// Waits after a reload until each entry has found its route, but no longer than a limit. Other facts are worked on in the meantime.

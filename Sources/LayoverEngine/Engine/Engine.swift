@@ -65,7 +65,7 @@ package actor Engine: EngineCalls {
         let seed = jitter.next()
         network = NetworkDesk(reachability)
         reporter = Reporter(logger, naming: naming)
-        rerouting = ReroutingChain(portion: reroutePortion)
+        rerouting = ReroutingChain(portion: reroutePortion, store: store)
         self.abortMax = abortMax
         saver = TicketSaver(logger, naming: naming, store: store)
         history = TicketHistory(logger, store: store)

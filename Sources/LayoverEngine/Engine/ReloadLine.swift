@@ -1,4 +1,5 @@
 package import LayoverCore
+import NIOCore
 
 /// The result of a reload.
 package struct ReloadReport: Sendable, Hashable {
@@ -28,17 +29,37 @@ package struct ReloadReport: Sendable, Hashable {
 struct ReroutingChain {
     /// Entries that find their routes before other facts are worked on.
     let portion: Int
+    /// Nil: there are no tickets.
+    private let store: (any PendingStore)?
     private var isNextAskedFor = false
 
-    init(portion: Int) { self.portion = portion }
-
-    /// - Returns: False if the next portion has been asked for already.
-    mutating func askForNext() -> Bool {
-        defer { isNextAskedFor = true }
-        return !isNextAskedFor
+    init(portion: Int, store: (any PendingStore)?) {
+        self.portion = portion
+        self.store = store
     }
 
-    mutating func nextBegins() { isNextAskedFor = false }
+    /// Has the engine look at the next portion (`Engine.rerouteSome`) when it is time.
+    ///
+    /// - Parameter isFirst: Whether entries that have their turn before the others are left.
+    mutating func askForNext(isFirst: Bool, for engine: Engine) {
+        let eventLoop = engine.eventLoop
+        // Clients wait for most of those that come first. Few of them are tickets, so they need not wait for the store.
+        if isFirst {
+            return eventLoop.execute { [weak engine] in engine?.assumeIsolated { $0.rerouteSome() } }
+        }
+        guard !isNextAskedFor else { return }
+        isNextAskedFor = true
+        let next: @Sendable () -> Void = { [weak engine] in
+            engine?.assumeIsolated {
+                $0.rerouting.isNextAskedFor = false
+                $0.rerouteSome()
+            }
+        }
+        // Facts that have come meanwhile are worked on first, and the store has committed this portion: behind the changes of
+        // all tickets a new ticket would wait for seconds.
+        guard let store else { return eventLoop.execute(next) }
+        store.commit([]) { _ in eventLoop.execute(next) }
+    }
 }
 
 /// Runs reloads one after the other, by the rule of `ReloadTurns`.

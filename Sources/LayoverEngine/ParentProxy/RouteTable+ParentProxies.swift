@@ -14,6 +14,13 @@ extension RouteTable {
         }
     }
 
+    /// The route of an entry by this table, with its parent proxy.
+    func foundRouteWithParentProxy(of entry: Entry) -> FoundRoute {
+        var found = foundRoute(of: entry)
+        found.parentProxyGate = parentProxy(for: entry.origin, route: found.route)?.gate
+        return found
+    }
+
     /// Tickets of an earlier run, with their routes of now.
     ///
     /// - Parameter clock: That of the store.
