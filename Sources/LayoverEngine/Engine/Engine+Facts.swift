@@ -62,7 +62,7 @@ extension Engine {
             switch action {
             case .start(let id, let trigger):
                 if pending.isStoredOnly(id) {
-                    ticketStarts.append((id, trigger))
+                    saver.startAfterSaving(id, trigger)
                 } else {
                     exchanges[id]?.start(trigger, isForced: pending.entry(id, now: clock.now())?.isForced ?? false)
                 }

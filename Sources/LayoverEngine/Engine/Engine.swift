@@ -30,8 +30,6 @@ package actor Engine: EngineCalls {
     private(set) var loops: [any ExchangeLoop] = []
     /// Loops take tickets in turn.
     private var nextLoop = 0
-    /// Attempts of tickets that the current fact asks for. They are started once its changes are on their way to the store.
-    var ticketStarts: [(id: EntryID, trigger: AttemptTrigger)] = []
     private var timer = EngineTimer()
     var network: NetworkDesk
     var reporter: Reporter
@@ -135,9 +133,7 @@ package actor Engine: EngineCalls {
     /// - Parameter work: Gets the time.
     func run<Value>(_ work: (Timestamp) -> Value) -> Value {
         let result = work(clock.now())
-        saver.saveTouched(for: self) { pending.record(of: $0) }
-        let starts = ticketStarts
-        ticketStarts = []
+        let starts = saver.factEnded(for: self) { pending.record(of: $0) }
         for (id, trigger) in starts { replay(id, trigger) }
         for end in waits.keys where isOver(end) { waits.callOnce(about: end) }
         network.watchListeners(on: pending.awaitedOnThisMachine, now: clock.now())
