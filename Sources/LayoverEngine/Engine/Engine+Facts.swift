@@ -1,5 +1,4 @@
 package import LayoverCore
-import Logging
 
 /// The facts that concern more than the pending set, the actions of the machines, the modes of the proxy, and what people are shown.
 extension Engine {
@@ -36,9 +35,7 @@ extension Engine {
             case .ticketNeverAnnounced(let id):
                 if pending.isLive(id) { saver.ticketNeverAnnounced(id) } else { saver.save([(id, .forgetKey(id))], for: self) }
             case .notAdopted(let id, let obstacle):
-                logger.notice(
-                    "request cancelled: its client disconnected and it cannot become a ticket",
-                    metadata: ["exchange": "\(naming.shown(id))", "reason": "\(obstacle.rawValue)"])
+                reporter.notAdopted(id, obstacle)
                 pending.notAdopted(id, obstacle)
             case .evidence(let id, let failure, let tally): observeLateEvidence(failure, tally, of: id, now: now)
             case .accept(let acceptance, let exchange): accept(acceptance, exchange)
@@ -140,12 +137,7 @@ extension Engine {
                     command, id, revision: revision, by: author, reason: reason, acknowledgement: acknowledgement, outcome: settled,
                     now: now))
         }
-        if result == .done { reporter.commanded(command, count: 1) }
-        // The admin API logs its own commands, also those that are refused.
-        if result == .done, author == .client {
-            logger.notice(
-                "command", metadata: ["command": "\(command.rawValue)", "who": "\(author.who)", "exchange": "\(naming.shown(id))"])
-        }
+        if result == .done { reporter.commanded(command, id, by: author) }
         return result
     }
 

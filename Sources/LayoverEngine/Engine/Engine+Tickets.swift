@@ -1,5 +1,4 @@
 package import LayoverCore
-import Logging
 import NIOCore
 
 /// Tickets: their acceptance, their changes on the way to the store, and their return after a restart.
@@ -270,7 +269,7 @@ extension Engine {
     }
 
     private func restored(count: Int) {
-        if count > 0 { logger.info("resumed tickets of an earlier run", metadata: ["tickets": "\(count)"]) }
+        reporter.restored(count)
         handle(RestoringEnded())
     }
 

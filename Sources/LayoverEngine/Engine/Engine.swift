@@ -16,7 +16,6 @@ package actor Engine: EngineCalls {
     package nonisolated let eventLoop: any EventLoop
     package nonisolated let clock: any EngineClock
     package nonisolated let startedAt: Timestamp
-    nonisolated let logger: Logger
     package nonisolated let naming: EntryNaming
     package nonisolated let store: (any PendingStore)?
     private nonisolated let claimNumbers = Atomic<Int>(0)
@@ -68,7 +67,6 @@ package actor Engine: EngineCalls {
         saver = TicketSaver(logger, naming: naming, store: store)
         history = TicketHistory(logger, store: store)
         self.store = store
-        self.logger = logger
         self.naming = naming
         pending = PendingSet(limits: limits, naming: naming, seed: seed)
         keys = KeyDesk(heldClientCountMax: limits.heldClientCountMax, store: store)

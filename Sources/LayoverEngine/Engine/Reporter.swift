@@ -34,6 +34,14 @@ struct Reporter {
 
     mutating func commanded(_ command: EntryCommand, count: Int) { totals.commandCounts[command, default: 0] += count }
 
+    mutating func commanded(_ command: EntryCommand, _ id: EntryID, by author: CommandAuthor) {
+        commanded(command, count: 1)
+        // The admin API logs its own commands, also those that are refused.
+        guard author == .client else { return }
+        logger.notice(
+            "command", metadata: ["command": "\(command.rawValue)", "who": "\(author.who)", "exchange": "\(naming.shown(id))"])
+    }
+
     // MARK: Reports
 
     /// - Parameter liveCount: The number of live entries now.
@@ -103,6 +111,18 @@ struct Reporter {
         guard toldAt.count < Self.toldCountMax else { return false }
         toldAt[topic] = now
         return true
+    }
+
+    /// The client of an entry has left, and the entry ends, because of an obstacle.
+    func notAdopted(_ id: EntryID, _ obstacle: AdoptionObstacle) {
+        logger.notice(
+            "request cancelled: its client disconnected and it cannot become a ticket",
+            metadata: ["exchange": "\(naming.shown(id))", "reason": "\(obstacle.rawValue)"])
+    }
+
+    /// Tickets of an earlier run are in the set.
+    func restored(_ count: Int) {
+        if count > 0 { logger.info("resumed tickets of an earlier run", metadata: ["tickets": "\(count)"]) }
     }
 
     /// The configuration was read anew, or could not be.
