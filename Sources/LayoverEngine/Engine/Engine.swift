@@ -172,11 +172,7 @@ package actor Engine: EngineCalls {
         else { return }
         if entry.resume != nil, let exchange = exchanges[id] { return exchange.start(trigger, isForced: entry.isForced) }
         nextLoop = (nextLoop + 1) % loops.count
-        exchanges[id] = loops[nextLoop].replay(
-            TicketReplay(
-                request: entry.request, ticket: ticket, trigger: trigger, policy: entry.policy, route: entry.route,
-                routes: routes, counts: entry.counts, isForced: entry.isForced,
-                skipsPreflight: trigger == .admin && entry.attempts.records.last?.verdict == .fail(.preflight)))
+        exchanges[id] = loops[nextLoop].replay(TicketReplay(entry, ticket, trigger, routes: routes))
     }
 
     // MARK: Timer

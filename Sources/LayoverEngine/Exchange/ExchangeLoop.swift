@@ -43,3 +43,13 @@ package struct TicketReplay: Sendable {
 
     package var id: EntryID { request.id }
 }
+
+extension TicketReplay {
+    /// An attempt of a ticket as its entry stands.
+    init(_ entry: Entry, _ ticket: TicketFacts, _ trigger: AttemptTrigger, routes: RouteTable) {
+        self.init(
+            request: entry.request, ticket: ticket, trigger: trigger, policy: entry.policy, route: entry.route, routes: routes,
+            counts: entry.counts, isForced: entry.isForced,
+            skipsPreflight: trigger == .admin && entry.attempts.records.last?.verdict == .fail(.preflight))
+    }
+}
