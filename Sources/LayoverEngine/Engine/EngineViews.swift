@@ -3,7 +3,7 @@ package import LayoverCore
 /// The parts of the engine that its reading calls use, and those commands that wait.
 ///
 /// These calls are extensions of this protocol: they run on the engine's event loop like its own methods, and reach nothing else of it.
-package protocol ReadableEngine: Actor {
+package protocol EngineCalls: Actor {
     nonisolated var clock: any EngineClock { get }
     /// By what ids entries are shown.
     nonisolated var naming: EntryNaming { get }
@@ -49,7 +49,7 @@ package protocol ReadableEngine: Actor {
 }
 
 /// The calls that read: from memory first, then from the store. Tickets that ended long ago are only in the store.
-extension ReadableEngine {
+extension EngineCalls {
     // MARK: Memory
 
     /// Live entries in their current state, in no order.
