@@ -126,11 +126,9 @@ extension Engine {
         _ id: EntryID, _ counts: AttemptCounts, by exchange: any HeldExchange, done: @escaping @Sendable (Bool) -> Void
     ) {
         enter { engine in
-            guard let store = engine.store, engine.mayStart(id, exchange),
-                let revision = engine.pending.entry(id, now: engine.clock.now())?.revision
-            else { return done(false) }
+            guard let store = engine.store, let entry = engine.attempting(id, exchange) else { return done(false) }
             let older = engine.saver.handedAgain(of: id)
-            let started = StoreChange.started(id, revision: revision, counts: counts)
+            let started = StoreChange.started(id, revision: entry.revision, counts: counts)
             store.commit(older.map(\.1) + [started]) { result in
                 self.enter { $0.startRecorded(id, by: exchange, older: older, result, done: done) }
             }
@@ -149,7 +147,7 @@ extension Engine {
             // The worker asks for the record once its connection stands.
             handle(AttemptConnected(id))
             // The ticket may have ended during the commit. Its end is then behind the start record, and counts.
-            done(results.last == .done && mayStart(id, exchange))
+            done(results.last == .done && attempting(id, exchange) != nil)
         case .failure:
             handle(StartRecordRefused())
             done(false)
@@ -161,9 +159,10 @@ extension Engine {
         if pending.isPausedByStore { handle(StoreRecovered()) }
     }
 
-    /// Whether this exchange makes the current attempt of the entry, and the entry is still attempting.
-    private func mayStart(_ id: EntryID, _ exchange: any HeldExchange) -> Bool {
-        exchanges[id] === exchange && pending.entry(id, now: clock.now())?.state == .attempting
+    /// The entry, if this exchange makes its current attempt, and it is still attempting.
+    private func attempting(_ id: EntryID, _ exchange: any HeldExchange) -> Entry? {
+        guard exchanges[id] === exchange, let entry = pending.entry(id, now: clock.now()) else { return nil }
+        return entry.state == .attempting ? entry : nil
     }
 
     // MARK: Changes
