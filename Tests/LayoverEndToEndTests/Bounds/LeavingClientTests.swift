@@ -13,11 +13,10 @@ extension EndToEnd {
             var uses: Int
             var failures: [String]
             var streamsMost: Int
-            /// Descriptors of the proxy by kind of client: while a batch of 100 was there, the slowest seconds until what it had opened was
-            /// closed, and how many were open then.
+            /// Descriptors of the proxy by kind of client: while a batch of 100 was there, and the slowest seconds until what it had opened
+            /// was closed. If it was not, the script fails.
             var descriptorsMost: [String: Int]
             var closedWithin: [String: Double]
-            var descriptorsLeft: [String: Int]
         }
 
         private static let unattendedMax = 60
@@ -63,7 +62,6 @@ extension EndToEnd {
             #expect(report.gone.count == kindCount && report.closedWithin.count == kindCount)
             for (kind, seconds) in report.closedWithin { #expect(seconds < 35, "descriptors of \(kind) took \(seconds) s") }
             for (kind, most) in report.descriptorsMost { #expect(most > before + 100, "\(kind) had \(most) of \(before) at least") }
-            for (kind, left) in report.descriptorsLeft { #expect(left <= leftMax, "\(kind): \(left) of \(before) before") }
             for (kind, seconds) in report.gone where !Self.unattended.contains(kind) { #expect(seconds < 35, "\(kind) took \(seconds) s") }
             // One second until a FIN is looked at; the rest is for a slow machine.
             for kind in Self.unattended { #expect(report.gone[kind, default: .infinity] < 10 + 25, "\(kind): \(report.gone)") }
