@@ -37,7 +37,7 @@ package actor Engine: EngineCalls {
     private let abortMax: TimeAmount
     var rerouting: ReroutingChain
     var history: TicketHistory
-    private var waits = Callbacks<AwaitedEnd>()
+    private(set) var waits = Callbacks<AwaitedEnd>()
     private var keys: KeyDesk
     private var rehearsals: RehearsalDesk
 

@@ -220,5 +220,5 @@ struct ReloadPortionTests {
 
 extension Engine {
     /// Whether the report of a reload waits until the reload has reached every ticket.
-    fileprivate var hasReportWaiting: Bool { !rerouting.waiters.isEmpty }
+    fileprivate var hasReportWaiting: Bool { waits.keys.contains(.rerouting) }
 }
