@@ -24,8 +24,9 @@ extension Engine {
                         return exchange.acceptance(.unknownParent(parent))
                     }
                     named = named.map { $0 == parent ? record.id : $0 }
-                    let isLive = self.pending.isLive(record.id)
-                    if !isLive, record.state != .delivered { ended.append(record.id) }
+                    // The set knows better how a ticket ended since its record was read (`hasUndelivered`).
+                    let isKnown = self.pending.entry(record.id, now: self.clock.now()) != nil
+                    if !isKnown, record.state != .delivered { ended.append(record.id) }
                 }
                 acceptance.new.ticket?.parents = named
                 self.admit(acceptance, exchange, orphanedBy: ended)
