@@ -85,10 +85,13 @@ struct UserTests {
     }
 
     /// It is refused when its end has come, within the call that plans it; the connection begins the next one at once.
-    @Test func refusalBehindACheckLeavesTheNextRequestAlone() async throws {
+    @Test(arguments: [
+        "DELETE http://o.test/%7Eticket.no%7E HTTP/1.1\r\nHost: o.test\r\nPrefer: respond-async\r\n\(right)\r\n\r\n",
+        .submission("/", body: #"["~ticket.no~"]"#, "Content-Type: application/json", "Prefer: respond-async, wait=60", right),
+    ])
+    func refusalBehindACheckLeavesTheNextRequestAlone(refused: String) async throws {
         try await withUsers(tickets: TestStore()) { proxy in
             let client = try await proxy.connect()
-            let refused = "DELETE http://o.test/%7Eticket.no%7E HTTP/1.1\r\nHost: o.test\r\nPrefer: respond-async\r\n\(Self.right)\r\n\r\n"
             try await client.send(refused + .get("/2", Self.right))
             try await client.answer().expectProblem(400, "token")
             #expect(try await client.answer().status == 200)

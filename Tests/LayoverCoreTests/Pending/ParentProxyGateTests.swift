@@ -23,11 +23,12 @@ import Testing
         var pending = PendingBench()
 
         mutating func park(
-            _ origin: Origin, _ failure: Failure? = away, parentProxyGate: Origin? = gate, attemptParentProxyGate: Origin? = nil
+            _ origin: Origin, _ failure: Failure? = away, parentProxyGate: Origin? = gate, attemptParentProxyGate: Origin? = nil,
+            isWoken: Bool = true
         ) -> (id: EntryID, started: [EntryID]) {
             let id = EntryID(using: &pending.generator)
             var new = NewEntry(
-                id: id, method: "POST", url: "\(origin)/", origin: origin, policy: .fixture(), client: .init(address: "127.0.0.1"),
+                id: id, method: "POST", url: "\(origin)/", origin: origin, policy: .fixture { $0.wakeOnReachable = isWoken }, client: .init(address: "127.0.0.1"),
                 createdAt: pending.now, attemptCount: failure == nil ? 0 : 1, automaticLeft: nil, isExposed: false, failure: failure,
                 parking: Self.parking(failure))
             (new.parentProxyGate, new.attemptParentProxyGate) = (parentProxyGate, attemptParentProxyGate ?? parentProxyGate)
@@ -58,7 +59,8 @@ import Testing
         mutating func retry(_ id: EntryID) -> [EntryID] { pending.set.commanded(.retry, id, now: pending.now).1.started }
 
         mutating func reroute(_ id: EntryID, to gate: Origin?) -> [EntryID] {
-            pending.set.rerouted(id, nil, .fixture(), nil, gate, now: pending.now).started
+            let policy = pending.set.entries[id]?.policy ?? .fixture()
+            return pending.set.rerouted(id, nil, policy, nil, gate, now: pending.now).started
         }
     }
 
@@ -214,8 +216,9 @@ import Testing
     }
 
     /// One request failed at the old parent proxy. The pause puts another request aside.
-    @Test(arguments: [other, nil]) mutating func reloadToAnotherWayEndsTheWaitThatTheOldParentProxyAskedFor(next: Origin?) {
-        let failed = bench.park(Self.origins[0], Self.busy).id
+    @Test(arguments: [other, nil], [true, false])
+    mutating func reloadToAnotherWayEndsTheWaitThatTheOldParentProxyAskedFor(next: Origin?, isWoken: Bool) {
+        let failed = bench.park(Self.origins[0], Self.busy, isWoken: isWoken).id
         let paused = bench.park(Self.origins[0], nil).id
         #expect(bench.advance(.seconds(60)) == [], "the canary is due")
         #expect(bench.reroute(failed, to: next) == [failed])
@@ -223,8 +226,8 @@ import Testing
         #expect(bench.deliver(failed) == [paused])
     }
 
-    @Test mutating func waitThatAReplacedParentProxyAsksForDuringTheReloadIsNotObeyed() {
-        let first = bench.park(Self.origins[0], nil)
+    @Test(arguments: [true, false]) mutating func waitThatAReplacedParentProxyAsksForDuringTheReloadIsNotObeyed(isWoken: Bool) {
+        let first = bench.park(Self.origins[0], nil, isWoken: isWoken)
         #expect(first.started == [first.id])
         #expect(bench.reroute(first.id, to: Self.other) == [])
         #expect(bench.fail(first.id, Self.busy) == [], "the canary is not due")

@@ -31,7 +31,7 @@ struct CertificateTests {
         let text =
             "notes\r\n\(broken)\(one.pem.replacing("\n", with: "\r\n"))"
             + "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n-----BEGIN CERTIFICATE-----\n!!\n-----END CERTIFICATE-----\n"
-            + other.pem
+            + PEM.text(of: other.der)
         #expect(PEM.certificates(in: Array(text.utf8)) == [one.der, other.der])
     }
 
