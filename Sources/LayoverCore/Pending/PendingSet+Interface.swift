@@ -1,5 +1,5 @@
-/// What the engine and people read of the pending set, what people ask for, and what the engine notes that moves no entry. All else that
-/// happens is a `PendingFact`.
+/// What the engine and people read of the pending set and ask of it, and the rules of tickets and reloads. What happens to entries, origins
+/// and the network is a `PendingFact`.
 extension PendingSet {
     // MARK: Counts
 
