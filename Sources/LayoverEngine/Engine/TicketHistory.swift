@@ -31,16 +31,15 @@ struct TicketHistory {
     /// - Parameter isIdle: Whether no ticket is live.
     mutating func tend(_ clock: TicketClock, isIdle: Bool, now: Timestamp, for engine: Engine) {
         guard let store, let duration else { return }
-        if !isRemovingOld {
-            isRemovingOld = true
-            let before = Timestamp(nanoseconds: now.nanoseconds &+ clock.measuredOffset) + (.zero - duration)
-            Task { [logger] in
-                await Self.remove(endedBefore: before, from: store, logger)
-                engine.enter { $0.history.isRemovingOld = false }
-            }
+        // Before the removal, which runs beside the engine and may take a while.
+        if store.condition.failure == nil, savesTime(now: now, isIdle: isIdle) { store.commit([.time(now, by: clock)]) { _ in } }
+        guard !isRemovingOld else { return }
+        isRemovingOld = true
+        let before = Timestamp(nanoseconds: now.nanoseconds &+ clock.measuredOffset) + (.zero - duration)
+        Task { [logger] in
+            await Self.remove(endedBefore: before, from: store, logger)
+            engine.enter { $0.history.isRemovingOld = false }
         }
-        guard store.condition.failure == nil, savesTime(now: now, isIdle: isIdle) else { return }
-        store.commit([.time(now, by: clock)]) { _ in }
     }
 
     /// Whether the time is to be saved now.
