@@ -24,9 +24,9 @@ extension Engine {
                         return exchange.acceptance(.unknownParent(parent))
                     }
                     named = named.map { $0 == parent ? record.id : $0 }
-                    // The set knows better how a ticket ended since its record was read (`hasUndelivered`).
-                    let isKnown = self.pending.entry(record.id, now: self.clock.now()) != nil
-                    if !isKnown, record.state != .delivered { ended.append(record.id) }
+                    // The set knows better how a ticket ended since its record was read, but may forget that before the last one is read.
+                    let state = self.pending.entry(record.id, now: self.clock.now())?.state ?? record.state
+                    if !self.pending.isLive(record.id), state != .delivered { ended.append(record.id) }
                 }
                 acceptance.new.ticket?.parents = named
                 self.admit(acceptance, exchange, orphanedBy: ended)
