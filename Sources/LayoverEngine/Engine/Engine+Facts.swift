@@ -1,6 +1,7 @@
 package import LayoverCore
 
-/// The facts that concern more than the pending set, the actions of the machines, the modes of the proxy, and what people are shown.
+/// The facts that concern more than the pending set, the actions of the machines, the commands of people, the modes of the proxy, and what
+/// people are shown.
 extension Engine {
     func handle(_ fact: ExchangeFact) {
         run { now in

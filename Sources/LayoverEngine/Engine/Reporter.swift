@@ -2,7 +2,7 @@ package import LayoverCore
 import Logging
 
 /// What people are told: events, counts, and lines in the log. A line at `info` or above is written once for each incident, not for each
-/// request.
+/// request. A command by a client and a request that cannot become a ticket have a line each.
 struct Reporter {
     private let logger: Logger
     private let naming: EntryNaming

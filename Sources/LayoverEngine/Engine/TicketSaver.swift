@@ -160,7 +160,7 @@ struct TicketSaver {
         }
     }
 
-    mutating func saveAfterPause(for engine: Engine) { handAgain(pauseEnded(), for: engine) }
+    private mutating func saveAfterPause(for engine: Engine) { handAgain(pauseEnded(), for: engine) }
 
     // MARK: Refused changes
 
