@@ -46,7 +46,8 @@ for one in held:
 print(*[one.getsockname()[1] for one in held], flush=True)
 signal.pause()' > reserved &
     pids="$pids $!"
-    wait_for "the ports are reserved" test -s reserved
+    # The whole line: Python may write it in parts.
+    wait_for "the ports are reserved" sh -c 'read -r ports < reserved'
     read -r port admin proxy_port < reserved
 }
 start_server() {
