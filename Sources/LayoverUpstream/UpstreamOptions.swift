@@ -12,6 +12,9 @@ package struct UpstreamOptions: Sendable {
     /// Idle connections that are older are closed. Servers commonly give up after 60 to 75 s, and to
     /// be first avoids the race. Default: 55 s.
     package var idleConnectionAgeMax: Duration = .seconds(55)
+    /// Idle connections to a server of this machine are closed after so long when the client that used them last has left: such a
+    /// server may serve one connection at a time. Default: 3 s.
+    package var idleWithoutClientMax: Duration = .seconds(3)
     /// How long a resolved name is believed. Default: 10 s.
     package var nameAgeMax: Duration = .seconds(10)
     /// Size of the buffer that libcurl receives into, per running transfer. Default: 32 KiB.

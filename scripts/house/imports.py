@@ -26,7 +26,7 @@ IMPORTS = {
         "Synchronization"},
     "LayoverOrigin": {"Glibc", "LayoverCore", "LayoverEngine", "LayoverHTTP", "LayoverTLS", "NIOCore", "Synchronization"},
     "LayoverUpstream": {
-        "CCurl", "Dispatch", "Glibc", "LayoverCore", "LayoverEngine", "LayoverHTTP", "NIOCore", "Synchronization"},
+        "CCurl", "Dispatch", "Glibc", "LayoverCore", "LayoverEngine", "LayoverHTTP", "LayoverText", "NIOCore", "Synchronization"},
     "LayoverMonitor": {
         "CLinux", "Glibc", "LayoverCore", "LayoverEngine", "LayoverHTTP", "Logging", "NIOCore", "ServiceLifecycle",
         "Synchronization"},

@@ -30,8 +30,7 @@ package protocol UpstreamWorker: AnyObject, Sendable {
     var connectionCounts: [Origin: ConnectionCount] { get }
     /// The worker uses no connection and no name that is older than this call. Attempts on a connection whose address is gone end.
     func networkChanged()
-    /// The client of that number (`UpstreamAttempt.client`) has closed its connection. Default: nothing is done. libcurl has no call that
-    /// closes one idle connection and leaves the others.
+    /// The client of that number (`UpstreamAttempt.client`) has closed its connection. Default: nothing is done.
     func clientLeft(_ client: Int)
     /// Ends the thread once its last attempt has ended; running ones are aborted.
     func shutDown()
@@ -45,6 +44,44 @@ extension UpstreamWorker {
     package func waitUntilEnded() {}
     package var connectionCounts: [Origin: ConnectionCount] { [:] }
     package func clientLeft(_ client: Int) {}
+}
+
+/// The clients that have left within a pause. One look at the connections serves all of them, so that its cost does not grow with their
+/// number; an index by client would have to change with each request. Confined to its loop.
+package final class LeftClients {
+    /// Default: 500 ms.
+    private static let pause = TimeAmount.milliseconds(500)
+
+    /// Called at the end of a pause, with the clients that have left since its begin.
+    package var whenGathered: (Set<Int>) -> Void = { _ in }
+    private let eventLoop: any EventLoop
+    private var clients: Set<Int> = []
+    private var timer: Scheduled<Void>?
+    private var isStopped = false
+
+    package init(eventLoop: any EventLoop) { self.eventLoop = eventLoop }
+
+    package func add(_ client: Int) {
+        guard !isStopped else { return }
+        clients.insert(client)
+        guard timer == nil else { return }
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        timer = eventLoop.scheduleTask(in: Self.pause) { bound.value.endPause() }
+    }
+
+    private func endPause() {
+        timer = nil
+        let gathered = clients
+        clients.removeAll()
+        whenGathered(gathered)
+    }
+
+    /// No clients are gathered from now on.
+    package func stop() {
+        isStopped = true
+        timer?.cancel()
+        timer = nil
+    }
 }
 
 /// The connections to one origin, or to a parent proxy.

@@ -26,9 +26,7 @@ final class DirectWorker: UpstreamWorker, @unchecked Sendable {
     private var connections: [ObjectIdentifier: DirectConnection] = [:]
     /// Those to servers of this machine.
     private var loopbackConnections: [ObjectIdentifier: DirectConnection] = [:]
-    /// Clients that have left since the last look at those.
-    private var leftClients: Set<Int> = []
-    private var leftClientsLook: Scheduled<Void>?
+    private let leftClients: LeftClients
     /// Connections that were looked at because clients had left.
     private(set) var leftClientsLookCount = 0
     private var isShutDown = false
@@ -46,6 +44,8 @@ final class DirectWorker: UpstreamWorker, @unchecked Sendable {
         handshakeTurns = TLSHandshakeTurns(eventLoop: eventLoop)
         pool = ConnectionPool(options: options, eventLoop: eventLoop)
         deadlines = DeadlineTimer(eventLoop: eventLoop)
+        leftClients = LeftClients(eventLoop: eventLoop)
+        leftClients.whenGathered = { [weak self] clients in self?.lookForConnections(of: clients) }
         deadlines.whenDue = { [weak self] now in self?.checkDeadlines(now: now) }
     }
 
@@ -152,28 +152,18 @@ final class DirectWorker: UpstreamWorker, @unchecked Sendable {
 
     func ended(_ dial: Dial) { dials[ObjectIdentifier(dial)] = nil }
 
-    /// How long clients that leave are gathered before the connections to this machine are looked at. An index by client would have to
-    /// change with each request. Default: 500 ms.
-    private static let leftClientsPause = TimeAmount.milliseconds(500)
-
-    /// One look serves all clients that leave within the pause: its cost does not grow with their number.
     func clientLeft(_ client: Int) {
-        guard !loopbackConnections.isEmpty, !isShutDown else { return }
-        leftClients.insert(client)
-        guard leftClientsLook == nil else { return }
-        let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        leftClientsLook = eventLoop.scheduleTask(in: Self.leftClientsPause) { bound.value.lookForLeftClients() }
+        if !loopbackConnections.isEmpty { leftClients.add(client) }
+        dialler.clientLeft(client)
     }
 
-    private func lookForLeftClients() {
-        leftClientsLook = nil
+    private func lookForConnections(of clients: Set<Int>) {
         for connection in loopbackConnections.values where !connection.hasClientLeft {
             leftClientsLookCount += 1
-            guard let client = connection.latestClient, leftClients.contains(client) else { continue }
+            guard let client = connection.latestClient, clients.contains(client) else { continue }
             connection.hasClientLeft = true
             pool.clientLeft(of: connection)
         }
-        leftClients.removeAll()
     }
 
     private func checkDeadlines(now: NIODeadline) {
@@ -206,8 +196,7 @@ final class DirectWorker: UpstreamWorker, @unchecked Sendable {
         deadlines.stop()
         peerCheck?.cancel()
         peerCheck = nil
-        leftClientsLook?.cancel()
-        leftClientsLook = nil
+        leftClients.stop()
         for connection in Array(connections.values) { connection.shutDown() }
         for dial in Array(dials.values) { dial.cancel() }
         dialler.shutDown()

@@ -97,6 +97,8 @@ enum WorkerCommand: Sendable {
     case resumeSending(slot: Int, serial: UInt64)
     /// The time is that of the call, on `MonotonicClock`.
     case networkChanged(at: UInt64)
+    /// These clients have closed their connections.
+    case clientsLeft(Set<Int>)
     /// The resolver has an answer that this worker asked for.
     case nameAnswered(String, NameAnswer)
     case ping(@Sendable () -> Void)

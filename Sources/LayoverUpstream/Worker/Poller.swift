@@ -118,10 +118,11 @@ final class Poller {
         if entry.isIdle { retire(socket) }
     }
 
-    /// An idle connection has ended, or has bytes that no request asked for. No request may be sent on it. libcurl counts a connection as
-    /// alive while there is something to read, even if that is only the close_notify of TLS. So the bytes are read and dropped here, and
-    /// SHUT_RD lets libcurl see the end behind them. The sending direction stays open for our own close_notify.
-    private func retire(_ socket: CInt) {
+    /// No request may be sent on this idle connection: it has ended, it has bytes that no request asked for, or its client has left.
+    /// libcurl counts a connection as alive while there is something to read, even if that is only the close_notify of TLS. So the bytes
+    /// are read and dropped here, and SHUT_RD lets libcurl see the end behind them. The sending direction stays open for our own
+    /// close_notify.
+    func retire(_ socket: CInt) {
         hasRetired = true
         shutdown(socket, CInt(SHUT_RD))
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { bytes in

@@ -1,6 +1,7 @@
 import Glibc
 import LayoverCore
 import LayoverEngine
+import LayoverText
 import Synchronization
 
 /// The worker's facts about each descriptor that libcurl uses, by descriptor number.
@@ -21,9 +22,17 @@ struct SocketTable {
         var withheldWriteCount = 0
         /// Whether a response came on it as HTTP/2.
         var isHTTP2 = false
+        /// Whether the other end is on this machine.
+        var isToLoopback = false
+        /// The client of the latest attempt on it. Nil: there was none, or it has closed its connection.
+        var client: Int?
+        /// When it is closed if its client has left and it is idle, on `MonotonicClock`. `.max`: not yet known, or it is closed already.
+        var leavesAt = UInt64.max
 
         /// Whether the connection is kept for a later attempt and carries none now.
         var isIdle: Bool { isConnection && user == 0 }
+        /// Whether it is kept, but the client that used it last has left, and the other end may serve one connection at a time.
+        var isLeft: Bool { isIdle && isToLoopback && client == nil && leavesAt != .max }
     }
 
     private var entries: [Entry] = []
@@ -35,6 +44,10 @@ struct SocketTable {
     /// Where the connections lead.
     private var origins: [CInt: Origin] = [:]
     let open = OpenConnections()
+    /// How long a connection to this machine may be idle when its client has left, in nanoseconds.
+    var idleWithoutClientMax: UInt64 = 0
+    /// When the next such connection has been idle for that long, on `MonotonicClock`. Nil: there is none.
+    private(set) var leavingAt: UInt64?
 
     subscript(descriptor: CInt) -> Entry {
         get { descriptor >= 0 && descriptor < entries.count ? entries[Int(descriptor)] : Entry() }
@@ -46,9 +59,13 @@ struct SocketTable {
     }
 
     /// A connection is being made, for an attempt.
-    mutating func opened(_ descriptor: CInt, to origin: Origin) {
+    mutating func opened(_ descriptor: CInt, to origin: Origin, at address: String, for client: Int?) {
         origins[descriptor] = origin
         open.changed(origin, by: .init(open: 1, busy: 1))
+        guard NetworkAddress(address)?.isLoopback == true else { return }
+        self[descriptor].isToLoopback = true
+        self[descriptor].client = client
+        open.loopbackCount += 1
     }
 
     /// Remembers which connection a descriptor carries.
@@ -78,24 +95,27 @@ struct SocketTable {
     }
 
     /// An attempt uses the connection from now on.
-    mutating func take(_ descriptor: CInt, for user: UInt64) {
+    mutating func take(_ descriptor: CInt, for user: UInt64, of client: Int?) {
         guard descriptor >= 0, descriptor < entries.count else { return }
         if entries[Int(descriptor)].isIdle {
             idleCount -= 1
             if let origin = origins[descriptor] { open.changed(origin, by: .init(busy: 1)) }
         }
         entries[Int(descriptor)].user = user
+        entries[Int(descriptor)].client = client
     }
 
     /// An attempt has ended. Its connection is idle now, unless it is closed or another attempt has it already: the
     /// number may be that of another connection by then.
-    mutating func release(_ descriptor: CInt, by user: UInt64) {
+    mutating func release(_ descriptor: CInt, by user: UInt64, at now: UInt64) {
         guard descriptor >= 0, descriptor < entries.count, entries[Int(descriptor)].isConnection,
             entries[Int(descriptor)].user == user
         else { return }
         entries[Int(descriptor)].user = 0
+        entries[Int(descriptor)].leavesAt = now + idleWithoutClientMax
         idleCount += 1
         if let origin = origins[descriptor] { open.changed(origin, by: .init(busy: -1)) }
+        scheduleLeaving(of: descriptor)
     }
 
     /// Forgets a descriptor that is about to be closed.
@@ -106,7 +126,40 @@ struct SocketTable {
             open.changed(origin, by: .init(open: -1, busy: self[descriptor].isIdle ? 0 : -1))
         }
         if self[descriptor].isIdle { idleCount -= 1 }
+        if self[descriptor].isToLoopback { open.loopbackCount -= 1 }
         self[descriptor] = Entry()
+    }
+
+    // MARK: Clients that have left
+
+    /// Notes that these clients have closed their connections.
+    mutating func clientsLeft(_ clients: Set<Int>) {
+        for descriptor in entries.indices where entries[descriptor].isToLoopback {
+            guard let client = entries[descriptor].client, clients.contains(client) else { continue }
+            entries[descriptor].client = nil
+            scheduleLeaving(of: CInt(descriptor))
+        }
+    }
+
+    private mutating func scheduleLeaving(of descriptor: CInt) {
+        let entry = self[descriptor]
+        if entry.isLeft { leavingAt = min(leavingAt ?? .max, entry.leavesAt) }
+    }
+
+    /// The connections that have been idle for `idleWithoutClientMax` without a client. Each is returned once.
+    mutating func takeThoseLeft(at now: UInt64) -> [CInt] {
+        guard let due = leavingAt, due <= now else { return [] }
+        leavingAt = nil
+        var left: [CInt] = []
+        for index in entries.indices where entries[index].isLeft {
+            if entries[index].leavesAt <= now {
+                entries[index].leavesAt = .max
+                left.append(CInt(index))
+            } else {
+                leavingAt = min(leavingAt ?? .max, entries[index].leavesAt)
+            }
+        }
+        return left
     }
 }
 
@@ -141,8 +194,15 @@ struct ConnectionKey: Hashable {
 /// The open connections of one worker, by where they lead. Counted on the worker's thread, read on others.
 final class OpenConnections: Sendable {
     private let counts = Mutex<[Origin: ConnectionCount]>([:])
+    private let toLoopback = Atomic(0)
 
     var all: [Origin: ConnectionCount] { counts.withLock { $0 } }
+
+    /// Those to servers of this machine. Written on the worker's thread.
+    var loopbackCount: Int {
+        get { toLoopback.load(ordering: .relaxed) }
+        set { toLoopback.store(newValue, ordering: .relaxed) }
+    }
 
     func changed(_ origin: Origin, by change: ConnectionCount) {
         counts.withLock { counts in

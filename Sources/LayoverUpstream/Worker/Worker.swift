@@ -15,6 +15,7 @@ final class Worker: UpstreamWorker, @unchecked Sendable {
     private let batchEnded: @Sendable () -> Void
     private var gathered: [WorkerCommand] = []
     private let open: OpenConnections
+    private let leftClients: LeftClients
 
     init(
         options: UpstreamOptions, trust: TrustBundle, resolver: NameResolver,
@@ -28,11 +29,13 @@ final class Worker: UpstreamWorker, @unchecked Sendable {
         self.mailbox = mailbox
         self.eventLoop = eventLoop
         self.batchEnded = batchEnded
+        leftClients = LeftClients(eventLoop: eventLoop)
         thread = try WorkerThread(running: loop)
+        leftClients.whenGathered = { [weak self] clients in self?.post(.clientsLeft(clients)) }
     }
 
     // Nobody could start or cancel anything any more; the thread must not outlive its owner.
-    deinit { shutDown() }
+    deinit { _ = mailbox.post(.shutDown) }
 
     func start(_ attempt: UpstreamAttempt) {
         attempt.path = .libcurl
@@ -51,6 +54,10 @@ final class Worker: UpstreamWorker, @unchecked Sendable {
 
     func networkChanged() { post(.networkChanged(at: MonotonicClock.now)) }
 
+    func clientLeft(_ client: Int) {
+        if open.loopbackCount > 0 { leftClients.add(client) }
+    }
+
     /// Gathers the commands of one turn of the loop, so that the thread is woken once for all of them.
     private func post(_ command: WorkerCommand) {
         gathered.append(command)
@@ -68,7 +75,10 @@ final class Worker: UpstreamWorker, @unchecked Sendable {
         batchEnded()
     }
 
-    func shutDown() { _ = mailbox.post(.shutDown) }
+    func shutDown() {
+        leftClients.stop()
+        _ = mailbox.post(.shutDown)
+    }
 
     /// Blocks until the thread has ended. Never called on an event loop.
     func waitUntilEnded() { thread.join() }

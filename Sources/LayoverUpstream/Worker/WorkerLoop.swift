@@ -59,6 +59,7 @@ final class WorkerLoop {
         self.mailbox = mailbox
         self.outbox = outbox
         poller = try Poller(wake: mailbox.descriptor)
+        poller.sockets.idleWithoutClientMax = options.idleWithoutClientMax.nanoseconds
         share = curl_share_init()
         layover_share(share, CURL_LOCK_DATA_SSL_SESSION)
         sweeper = IdleSweeper(ageMax: options.idleConnectionAgeMax)
@@ -88,6 +89,7 @@ final class WorkerLoop {
 
     /// Drains results until nothing moves any more, then hands over what the turn produced.
     private func finishTurn() {
+        closeThoseLeft()
         sweepIfDue()
         repeat {
             for generation in generations { generation.actIfDue(at: now) }
@@ -124,7 +126,7 @@ final class WorkerLoop {
 
     private func millisecondsToSleep() -> CInt {
         guard readingAgain.isEmpty else { return 0 }
-        var next = min(deadlineCheckAt ?? .max, sweepAt ?? .max)
+        var next = min(deadlineCheckAt ?? .max, sweepAt ?? .max, poller.sockets.leavingAt ?? .max)
         for generation in generations { next = min(next, generation.timerAt ?? .max) }
         if next == .max { return -1 }
         let current = MonotonicClock.now
@@ -167,6 +169,7 @@ final class WorkerLoop {
                 abort(transfer, for: .addressGone)
             }
             askAgain(since: time)
+        case .clientsLeft(let clients): poller.sockets.clientsLeft(clients)
         case .nameAnswered(let name, let answer): nameAnswered(name, answer)
         case .ping(let reply): reply()
         case .shutDown:
@@ -224,7 +227,7 @@ final class WorkerLoop {
             distrustName(of: transfer)
         }
         remove(transfer)
-        poller.sockets.release(transfer.descriptor, by: transfer.serial)
+        poller.sockets.release(transfer.descriptor, by: transfer.serial, at: now)
         if sweepAt == nil { scheduleSweep() }
         stopWaiting(transfer)
         transfers[transfer.slot] = nil
@@ -284,6 +287,15 @@ final class WorkerLoop {
         guard let due = sweepAt, due <= now else { return }
         for generation in generations { sweeper?.sweep(generation) }
         scheduleSweep()
+    }
+
+    /// Closes the idle connections to servers of this machine whose clients have left, when their time has come. libcurl has no call that
+    /// closes one connection: it closes what has ended when it looks, once a second at most. So it looks now, and again in `sweepIfDue`.
+    private func closeThoseLeft() {
+        let left = poller.sockets.takeThoseLeft(at: now)
+        guard !left.isEmpty else { return }
+        for socket in left { poller.retire(socket) }
+        for generation in generations { sweeper?.sweep(generation) }
     }
 
     // MARK: Generations

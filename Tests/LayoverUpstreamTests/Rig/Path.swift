@@ -16,7 +16,7 @@ enum Path: String, Sendable, CaseIterable {
     @TaskLocal static var current = Path.libcurl
     /// `DirectOptions.idleForUnrepeatableMax` of the rigs that are made. So long that a busy machine keeps each connection for a POST.
     @TaskLocal static var idleForUnrepeatableMax = Duration.seconds(60)
-    /// `DirectOptions.idleWithoutClientMax` of the rigs that are made. So long that a busy machine keeps each connection of no client.
+    /// `idleWithoutClientMax` of both paths of the rigs that are made. So long that a busy machine keeps each connection of no client.
     @TaskLocal static var idleWithoutClientMax = Duration.seconds(60)
     /// `DirectOptions.pieceByteCountMax` of the rigs that are made.
     @TaskLocal static var pieceByteCountMax = 64 << 10

@@ -27,6 +27,7 @@ final class UpstreamRig: Sendable {
     ) throws {
         eventLoop = group.next()
         var options = UpstreamOptions(addressGuard: addressGuard)
+        options.idleWithoutClientMax = Path.idleWithoutClientMax
         options.readTLS = LibcurlTLS.read(from:into:)
         options.hasCloseNotify = LibcurlTLS.hasCloseNotify
         adjust(&options)
