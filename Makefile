@@ -20,12 +20,13 @@ help: ## List these commands
 run: release ## Install what is missing, build in release mode, start the proxy with config.json
 	.build/release/layover run --config $(CONFIG)
 
-test: ## Install what is missing, build and pass every test, build the release binary and play the tour with it
+test: ## Install what is missing, build, pass every test, those from end to end with the release binary, and play the tour with it
 	@scripts/setup.sh build test
 	@$(MAKE) --no-print-directory check
 	@scripts/without-warnings.sh swift build --build-tests
-	@scripts/test.py $(TESTS)
-	@if [ -z "$(TESTS)" ]; then scripts/dashboard.sh && scripts/without-warnings.sh scripts/build-release.sh && scripts/tour.sh; fi
+	@if [ -n "$(TESTS)" ]; then exec scripts/test.py $(TESTS); fi; \
+	scripts/without-warnings.sh scripts/build-release.sh && export LAYOVER_BINARY="$(CURDIR)/.build/release/layover" && \
+	scripts/test.py && scripts/dashboard.sh && scripts/tour.sh
 
 test-quick: ## The units that need no sockets, and one story: a minute when they are built
 	swift build --build-tests

@@ -12,9 +12,15 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+// What the simulation runs, and readers of certificates: most of the tests' time is spent there
+// (docs/decisions/0099-tests-run-optimized-code.md). Not `Retry`: a package with such flags cannot be a dependency.
+let optimized: [SwiftSetting] = strict + [
+    .unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))
+]
+
 // The classes of the fast path are confined to one thread each; the dynamic exclusivity check costs
 // several percent there and can find nothing that the confinement does not already rule out.
-let confined: [SwiftSetting] = strict + [
+let confined: [SwiftSetting] = optimized + [
     .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))
 ]
 
@@ -64,10 +70,10 @@ let package = Package(
         .systemLibrary(
             name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .target(name: "LayoverText", swiftSettings: strict),
-        .target(name: "LayoverSystem", dependencies: ["CCrypt", "COpenSSL"], swiftSettings: strict),
+        .target(name: "LayoverText", swiftSettings: optimized),
+        .target(name: "LayoverSystem", dependencies: ["CCrypt", "COpenSSL"], swiftSettings: optimized),
         .target(name: "LayoverHTTP", dependencies: ["LayoverText", nioCore], swiftSettings: confined),
-        .target(name: "LayoverCore", dependencies: ["LayoverText", "Retry"], swiftSettings: strict),
+        .target(name: "LayoverCore", dependencies: ["LayoverText", "Retry"], swiftSettings: optimized),
         .target(
             name: "LayoverConfiguration",
             dependencies: ["LayoverCore", "LayoverSystem", "LayoverText", "Retry"],
@@ -81,7 +87,7 @@ let package = Package(
             dependencies: ["COpenSSL", "LayoverCore", "LayoverSystem", "LayoverText", nioCore, nioPosix],
             swiftSettings: confined),
         .target(
-            name: "LayoverTrust", dependencies: ["LayoverSystem", "LayoverText", "LayoverTLS"], swiftSettings: strict),
+            name: "LayoverTrust", dependencies: ["LayoverSystem", "LayoverText", "LayoverTLS"], swiftSettings: optimized),
         .target(
             name: "LayoverOrigin",
             dependencies: ["LayoverTLS", "LayoverEngine", "LayoverCore", "LayoverHTTP", nioCore, nioPosix],
@@ -108,7 +114,7 @@ let package = Package(
                 "LayoverEngine", "LayoverCore", "LayoverSystem", "LayoverHTTP", "LayoverText", sqlite, nioCore, nioPosix, logging,
             ],
             swiftSettings: strict),
-        .target(name: "LayoverReplay", dependencies: ["LayoverHTTP", "LayoverText", nioCore], swiftSettings: strict),
+        .target(name: "LayoverReplay", dependencies: ["LayoverHTTP", "LayoverText", nioCore], swiftSettings: optimized),
         .target(
             name: "LayoverProxy",
             dependencies: [

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests the dashboard in a real Chromium against the debug binary: dashboard.sh [NAME…], the names as unittest takes them.
+# Tests the dashboard in a real Chromium: dashboard.sh [NAME…], the names as unittest takes them.
 set -eu
 cd "$(dirname "$0")/.."
 tools=$(scripts/python-tools.sh dashboard)

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Runs the real binary under valgrind's memcheck, which sees each wrong access to memory and what leaks.
+/// Runs the release binary under valgrind's memcheck, which sees each wrong access to memory and what leaks. In a debug build optimized
+/// code meets code that is not, and memcheck reports uses of uninitialised values that are none.
 ///
 /// Three things keep valgrind 3.19 from a Swift program, and each is met here:
 /// - it gives up at the debug information that Swift writes, so it runs a copy without it; the names of functions stay;
@@ -11,9 +12,16 @@ package final class Memcheck: Sendable {
     package static let errorStatus: Int32 = 99
     private let folder: TemporaryFolder
 
+    private struct NotBuilt: Error, CustomStringConvertible {
+        var path: String
+        var description: String { "There is no \(path). Build it first: scripts/build-release.sh." }
+    }
+
     package init() async throws {
         folder = try TemporaryFolder()
-        try await Command("strip", ["--strip-debug", "-o", binary, RunningLayover.binary]).succeed()
+        let built = RunningLayover.releaseBinary
+        guard FileManager.default.fileExists(atPath: built) else { throw NotBuilt(path: built) }
+        try await Command("strip", ["--strip-debug", "-o", binary, built]).succeed()
         try await Command("clang", ["-shared", "-fPIC", "-o", preload, Fixtures.path("memcheck/sigsuspend.c")]).succeed()
     }
 

@@ -82,10 +82,16 @@ package final class RunningLayover: Sendable {
     }
 
     /// The binary lies beside the test bundle; LAYOVER_BINARY names another one.
-    package static var binary: String {
-        if let named = ProcessInfo.processInfo.environment["LAYOVER_BINARY"] { return named }
-        let own = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        return own.deletingLastPathComponent().appendingPathComponent("layover").path
+    package static var binary: String { named ?? builds.appendingPathComponent("debug/layover").path }
+
+    /// The binary that users get; LAYOVER_BINARY names another one.
+    package static var releaseBinary: String { named ?? builds.appendingPathComponent("release/layover").path }
+
+    private static var named: String? { ProcessInfo.processInfo.environment["LAYOVER_BINARY"] }
+
+    /// The folder of debug and release builds.
+    private static var builds: URL {
+        URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().deletingLastPathComponent()
     }
 
     package var proxyURL: String { "http://127.0.0.1:\(proxyPort)" }
