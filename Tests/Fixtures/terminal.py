@@ -61,6 +61,9 @@ def main():
     if child == 0:
         os.close(go)
         os.read(ready, 1)
+        # As a shell on a terminal does: a run of tests in the background ignores them (nohup, &), and what it starts would, too.
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+            signal.signal(number, signal.SIG_DFL)
         if options.errors_apart:
             os.dup2(apart, 2)
         os.execvp(options.command[0], options.command)

@@ -3,6 +3,8 @@ import LayoverTestSupport
 
 /// Runs `layover` on a terminal (`Tests/Fixtures/terminal.py`).
 enum PseudoTerminal {
+    /// The fixture ends its command when a step does not come in time, so it is not ended itself: its command would go on.
+    ///
     /// - Parameter steps: JSON; see the fixture.
     static func run(
         _ arguments: [String], columns: Int = 80, rows: Int = 24, steps: String = "[]",
@@ -16,6 +18,6 @@ enum PseudoTerminal {
                 "-B", Fixtures.path("terminal.py"), "--columns", "\(columns)", "--rows", "\(rows)", "--steps", steps, "--",
                 RunningLayover.binary,
             ] + arguments
-        ).with(own).run()
+        ).with(own).run(within: .seconds(600))
     }
 }
