@@ -56,6 +56,8 @@ function refresh() {
 
 async function fetchNow() {
   timer = undefined;
+  // Hidden meanwhile. It is drawn when it is seen.
+  if (document.hidden) return;
   isWanted = false;
   isFetching = true;
   fetchedAt = performance.now();
