@@ -12,7 +12,7 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-// What the simulation runs, and readers of certificates: most of the tests' time is spent there
+// Settings of the targets that the simulation runs, and of readers of certificates: most of the tests' time is spent in them
 // (docs/decisions/0099-tests-run-optimized-code.md). Not `Retry`: a package with such flags cannot be a dependency.
 let optimized: [SwiftSetting] = strict + [
     .unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))
@@ -90,7 +90,7 @@ let package = Package(
             name: "LayoverTrust", dependencies: ["LayoverSystem", "LayoverText", "LayoverTLS"], swiftSettings: optimized),
         .target(
             name: "LayoverOrigin",
-            dependencies: ["LayoverTLS", "LayoverEngine", "LayoverCore", "LayoverHTTP", nioCore, nioPosix],
+            dependencies: ["LayoverTLS", "LayoverEngine", "LayoverCore", "LayoverHTTP", "LayoverText", nioCore, nioPosix],
             swiftSettings: confined),
         .target(
             name: "LayoverUpstream",

@@ -140,6 +140,25 @@ class Page(Case):
         self.see_rows(2)
         until("the stream is open again", lambda: self.js(following))
 
+    def test_27_a_redraw_that_was_due_is_not_made_while_the_page_is_hidden(self):
+        self.open()
+        self.js("""
+            Object.defineProperty(document, 'hidden', { configurable: true, get: () => window.isHidden === true });
+            const [wait, get] = [window.setTimeout, window.fetch];
+            window.due = [];
+            window.setTimeout = (work, ...rest) => work.name === 'fetchNow' ? window.due.push(work) : wait(work, ...rest);
+            window.fetch = (...all) => { if (String(all[0]).includes('snapshot')) window.fetches += 1; return get(...all); };
+        """)
+        change = "document.dispatchEvent(new Event('visibilitychange')); return window.due.length"
+        until("a redraw is due", lambda: self.js(change))
+        self.js("window.isHidden = true; window.fetches = 0; for (const work of window.due.splice(0)) work()")
+        self.assertEqual(self.js("return window.fetches"), 0)
+        self.layover.park(f"{self.dead}/#", 1)
+        self.js("window.isHidden = false")
+        until("a redraw is due", lambda: self.js(change))
+        self.js("for (const work of window.due.splice(0)) work()")
+        self.see_rows(1)
+
     def test_28_hostile_text_is_text(self):
         self.open()
         evil = "/%3Cimg%20src=x%20onerror=alert(1)%3E/%E2%80%AEgnp.exe/</script><script>alert(2)</script>"

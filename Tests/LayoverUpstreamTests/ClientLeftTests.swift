@@ -20,13 +20,15 @@ struct ClientLeftTests {
         }
     }
 
-    @Test(arguments: [(1, false), (nil, false), (1, true)] as [(Int?, Bool)])
-    func idleConnectionIsClosedSoonAfterItsClientHasLeft(client: Int?, usingIPv6: Bool) async throws {
+    /// A request of a route with `http2` is made by libcurl on both paths.
+    @Test(arguments: [(1, false, false), (nil, false, false), (1, true, false), (1, false, true)] as [(Int?, Bool, Bool)])
+    func idleConnectionIsClosedSoonAfterItsClientHasLeft(client: Int?, usingIPv6: Bool, supportsHTTP2: Bool) async throws {
         let ended = Watched<[Int]>([])
         let origin = try origin(usingIPv6: usingIPv6, ended: ended)
         let rig = try rig()
         let start = ContinuousClock.now
-        let request = rig.request("GET", port: origin.port, host: usingIPv6 ? "::1" : "127.0.0.1")
+        var request = rig.request("GET", port: origin.port, host: usingIPv6 ? "::1" : "127.0.0.1")
+        request.supportsHTTP2 = supportsHTTP2
         #expect(await rig.start(request, client: client).ended().status == 200)
         // The connection of another client, which stays.
         #expect(await rig.start(request, needsFreshConnection: true, client: 2).ended().status == 200)
@@ -65,6 +67,27 @@ struct ClientLeftTests {
         #expect(await attempt.ended().status == 200)
         try await ended.wait("the end of the connection") { $0 == [2, 1] }
         #expect(ContinuousClock.now - start > .seconds(2.9))
+        #expect(ContinuousClock.now - start < .seconds(25))
+    }
+
+    /// The client of a request that becomes a ticket leaves while the name of the origin is looked up.
+    @Test func connectionIsClosedSoonIfItsClientLeftBeforeItWasMade() async throws {
+        let ended = Watched<[Int]>([])
+        let origin = try origin(ended: ended)
+        let gate = Signal()
+        let lookup = ScriptedLookup(.addresses("127.0.0.1"), gate: gate)
+        let rig = try Path.$idleWithoutClientMax.withValue(.seconds(3)) { try UpstreamRig(resolver: lookup.resolver()) }
+        let attempt = rig.start(rig.request("GET", port: origin.port, host: "origin.test"), client: 1)
+        try await lookup.asked.wait("the lookup") { !$0.isEmpty }
+        #expect(await rig.start(rig.request("GET", port: origin.port), client: 2).ended().status == 200)
+        attempt.attempt?.clientLeft()
+        try await rig.eventLoop.submit { for client in 1...2 { rig.worker.clientLeft(client) } }.get()
+        // The workers have been told by then.
+        try await ended.wait("the end of the idle connection") { $0 == [1] }
+        gate.fire()
+        #expect(await attempt.ended().status == 200)
+        let start = ContinuousClock.now
+        try await ended.wait("the end of the connection") { $0 == [1, 2] }
         #expect(ContinuousClock.now - start < .seconds(25))
     }
 

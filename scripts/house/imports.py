@@ -24,7 +24,8 @@ IMPORTS = {
     "LayoverEngine": {
         "Dispatch", "Foundation", "Glibc", "LayoverCore", "LayoverHTTP", "LayoverText", "Logging", "NIOCore", "NIOPosix",
         "Synchronization"},
-    "LayoverOrigin": {"Glibc", "LayoverCore", "LayoverEngine", "LayoverHTTP", "LayoverTLS", "NIOCore", "Synchronization"},
+    "LayoverOrigin": {
+        "Glibc", "LayoverCore", "LayoverEngine", "LayoverHTTP", "LayoverTLS", "LayoverText", "NIOCore", "Synchronization"},
     "LayoverUpstream": {
         "CCurl", "Dispatch", "Glibc", "LayoverCore", "LayoverEngine", "LayoverHTTP", "LayoverText", "NIOCore", "Synchronization"},
     "LayoverMonitor": {

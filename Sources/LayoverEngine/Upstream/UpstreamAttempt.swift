@@ -27,6 +27,8 @@ package final class UpstreamAttempt: @unchecked Sendable {
     /// Number of the client's connection, unique on its loop; nil where no client waits for the response. A connection that was
     /// authenticated as a whole (NTLM, Negotiate: RFC 4559 section 6) is for this client only.
     package let client: Int?
+    /// Whether that client has left.
+    private let hasClientLeft = Atomic<Bool>(false)
     /// The attempt that gets the connection of this one, and is told how far it is. Nil: no other attempt does.
     private let owner: UpstreamAttempt?
     /// Asked by the worker, on its thread, each time that the connection is open and the first byte of the request is about to
@@ -57,6 +59,12 @@ package final class UpstreamAttempt: @unchecked Sendable {
     package var isEndUnclosed = false
     /// Whether the worker paused the transfer because of `bytesOutstanding`.
     package let isReceivingPaused = Atomic<Bool>(false)
+
+    /// The client has left, and the attempt goes on. On the loop.
+    package func clientLeft() { hasClientLeft.store(true, ordering: .relaxed) }
+
+    /// `client`, unless it has left. A client that leaves while the worker asks may still be named: `UpstreamWorker.clientLeft` follows.
+    package var presentClient: Int? { hasClientLeft.load(ordering: .relaxed) ? nil : client }
 
     /// A connection is being made.
     package func connectingBegan() {

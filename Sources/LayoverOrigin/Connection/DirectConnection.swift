@@ -2,6 +2,7 @@ import LayoverCore
 import LayoverEngine
 import LayoverHTTP
 import LayoverTLS
+import LayoverText
 import NIOCore
 
 #if canImport(Glibc)
@@ -24,6 +25,8 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
     /// The parent proxy through which it goes. Others, or the same with other credentials, must not use it.
     private let parentProxy: ParentProxy?
     let remoteAddress: String?
+    /// Whether the peer is on this machine.
+    let isToLoopback: Bool
     /// The exceptions under which it was opened: its address may be one that a request without them must not reach.
     private let allowAddresses: [String]
     private let generation: Int
@@ -76,6 +79,7 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
         parentProxy = request.parentProxy
         isToParentProxy = request.parentProxyUse == .forward
         remoteAddress = socket.remoteAddress
+        isToLoopback = socket.remoteAddress.flatMap { NetworkAddress($0) }?.isLoopback == true
         descriptor = socket.descriptor
         allowAddresses = request.allowAddresses
         generation = worker.generation
@@ -108,8 +112,8 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
         }
         adopt(attempt)
         attemptCount += 1
-        latestClient = attempt.client
-        hasClientLeft = attempt.client == nil
+        latestClient = attempt.presentClient
+        hasClientLeft = latestClient == nil
         sending = RequestSending()
         receiving = ResponseReceiving()
         decoder.reset(isHeadRequest: attempt.request.method == "HEAD")
@@ -124,9 +128,6 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
         self.attempt = attempt
         attempt.workerState = self
     }
-
-    /// Whether the peer is on this machine.
-    var isToLoopback: Bool { remoteAddress?.hasPrefix("127.") == true || remoteAddress == "::1" }
 
     var isReused: Bool { attemptCount > 1 }
 

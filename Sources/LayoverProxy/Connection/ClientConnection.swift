@@ -36,6 +36,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     let loop: ProxyLoop
     /// The connection's place among all connections of its loop, from 1. The loop sets it.
     var number = 0
+    /// Number of the connection that its client has: of the whole connection where this is a stream.
+    var clientNumber: Int { stream?.sessionNumber ?? number }
     var phase = Phase.idle
     var decoder: RequestDecoder
     var input = ByteBuffer()

@@ -100,6 +100,7 @@ extension Exchange {
     func clientLeft() {
         guard let client else { return }
         client.hasLeft()
+        attempt?.clientLeft()
         loop.finalResponseGiven(self)
         if isReceivingRequest { request.body?.breakOff() }
         follow(machine.clientLeft(departure))

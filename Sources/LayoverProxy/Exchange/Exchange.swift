@@ -245,7 +245,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         let attempt = UpstreamAttempt(
             request: sent, number: number, needsFreshConnection: onNewConnection,
             wantsConnectionFacts: entry != nil || machine.attempts.policy.retryOn.hasStatus,
-            permit: permit ?? connected, client: connection?.number, receiver: self)
+            permit: permit ?? connected, client: connection?.clientNumber, receiver: self)
         if client?.isStream == true, connection != nil { attempt.bytesOutstandingMax = 0 }
         // A client that does not take the part before slows the rest down, whichever attempt brought it.
         if machine.resumable != nil, let client {

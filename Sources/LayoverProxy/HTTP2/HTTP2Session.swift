@@ -21,6 +21,8 @@ final class HTTP2Session: ChannelInboundHandler {
     /// How long a connection without streams stays open after GOAWAY: the client may have sent a request before it came. Default: 5 s.
     private static let endingMax: TimeAmount = .seconds(5)
 
+    /// The connection's place among all connections of its loop, from 1. The loop sets it.
+    var number = 0
     private let loop: ProxyLoop
     private let verdict: CertificateVerdict
     private let end = HTTP2ConnectionEnd()
@@ -57,8 +59,9 @@ final class HTTP2Session: ChannelInboundHandler {
         let make = NIOLoopBound(makeConnection, eventLoop: loop.eventLoop)
         let session = HTTP2Session(loop: loop, verdict: verdict)
         let unsent = NIOLoopBound(session.unsent, eventLoop: loop.eventLoop)
+        let boundSession = NIOLoopBound(session, eventLoop: loop.eventLoop)
         let events = HTTP2StreamEvents(
-            session: NIOLoopBound(session, eventLoop: loop.eventLoop), management: management.http2StreamDelegate)
+            session: boundSession, management: management.http2StreamDelegate)
         let streams = NIOHTTP2Handler(
             mode: .server, eventLoop: loop.eventLoop, connectionConfiguration: limits.connection, streamConfiguration: limits.stream,
             streamDelegate: events
@@ -66,7 +69,8 @@ final class HTTP2Session: ChannelInboundHandler {
             channel.eventLoop.makeCompletedFuture {
                 accept.value.accepted()
                 let transcoder = HTTP2StreamTranscoder(
-                    headByteCountMax: bound.value.configuration.framing.headByteCountMax, unsent: unsent.value,
+                    headByteCountMax: bound.value.configuration.framing.headByteCountMax, sessionNumber: boundSession.value.number,
+                    unsent: unsent.value,
                     unsendable: { field in
                         bound.value.logger.warning(
                             "a response could not be sent by HTTP/2: the value of a field is not UTF-8. By HTTP/1.1 it can.",
@@ -114,7 +118,7 @@ final class HTTP2Session: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        loop.connections.closed(self)
+        loop.closed(self)
         loop.connectionLimit.closed()
         context.fireChannelInactive()
         self.context = nil

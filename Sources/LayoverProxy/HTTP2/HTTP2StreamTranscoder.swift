@@ -33,6 +33,8 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
     private let malformed: (_ reason: String) -> Void
     private let unsendable: (_ field: String) -> Void
     private let headByteCountMax: Int
+    /// `HTTP2Session.number` of the connection that the stream is on.
+    let sessionNumber: Int
     private let unsent: HTTP2UnsentBytes?
     /// Whether the response waits for room. The account of its session sets it.
     var isWaitingForRoom = false
@@ -57,14 +59,17 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
 
     /// - Parameters:
     ///   - headByteCountMax: Of a request: `limits.headerBytes`.
+    ///   - sessionNumber: `HTTP2Session.number` of its connection.
     ///   - unsent: The account of the stream's session. Nil: there is no account.
     ///   - unsendable: Told which field of a response cannot be sent, and why the stream is reset.
     ///   - malformed: Told why the stream is reset.
     init(
-        headByteCountMax: Int = 64 << 10, unsent: HTTP2UnsentBytes? = nil, unsendable: @escaping (_ field: String) -> Void = { _ in },
+        headByteCountMax: Int = 64 << 10, sessionNumber: Int = 0, unsent: HTTP2UnsentBytes? = nil,
+        unsendable: @escaping (_ field: String) -> Void = { _ in },
         malformed: @escaping (_ reason: String) -> Void = { _ in }
     ) {
-        (self.headByteCountMax, self.unsent, self.unsendable, self.malformed) = (headByteCountMax, unsent, unsendable, malformed)
+        (self.headByteCountMax, self.sessionNumber, self.unsent) = (headByteCountMax, sessionNumber, unsent)
+        (self.unsendable, self.malformed) = (unsendable, malformed)
         decoder = ResponseDecoder(limits: .ofKnownHead)
     }
 

@@ -44,6 +44,8 @@ final class LoopConnections {
     }
 
     func opened(_ session: HTTP2Session) {
+        newestNumber += 1
+        session.number = newestNumber
         sessions.insert(session)
         countOpen()
     }

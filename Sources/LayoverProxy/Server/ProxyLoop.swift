@@ -220,6 +220,11 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         finishDrainingIfIdle()
     }
 
+    func closed(_ session: HTTP2Session) {
+        connections.closed(session)
+        workers.clientLeft(session.number)
+    }
+
     /// Ticks between two questions to the workers how late they are. Default: 10.
     private static let lagInterval = 10
 

@@ -44,7 +44,7 @@ extension Transfer {
         entry.generation = generation
         entry.user = serial
         loop.poller.sockets[descriptor] = entry
-        loop.poller.sockets.opened(descriptor, to: request.peer, at: host, for: attempt?.client)
+        loop.poller.sockets.opened(descriptor, to: request.peer, at: host, for: attempt?.presentClient)
         loop.poller.sockets.note(exceptions: request.allowAddresses, of: descriptor)
         return descriptor
     }
@@ -95,7 +95,7 @@ extension Transfer {
         sending.connectionCount = made
         if isReused {
             descriptor = loop.poller.sockets.descriptor(of: key) ?? -1
-            loop.poller.sockets.take(descriptor, for: serial, of: attempt?.client)
+            loop.poller.sockets.take(descriptor, for: serial, of: attempt?.presentClient)
         } else if let opened = openedSockets.last(where: { isOpen($0, localPort: localPort) }) {
             descriptor = opened
             loop.poller.sockets.identify(opened, as: key)

@@ -65,7 +65,6 @@ struct SocketTable {
         guard NetworkAddress(address)?.isLoopback == true else { return }
         self[descriptor].isToLoopback = true
         self[descriptor].client = client
-        open.loopbackCount += 1
     }
 
     /// Remembers which connection a descriptor carries.
@@ -126,7 +125,6 @@ struct SocketTable {
             open.changed(origin, by: .init(open: -1, busy: self[descriptor].isIdle ? 0 : -1))
         }
         if self[descriptor].isIdle { idleCount -= 1 }
-        if self[descriptor].isToLoopback { open.loopbackCount -= 1 }
         self[descriptor] = Entry()
     }
 
@@ -194,15 +192,8 @@ struct ConnectionKey: Hashable {
 /// The open connections of one worker, by where they lead. Counted on the worker's thread, read on others.
 final class OpenConnections: Sendable {
     private let counts = Mutex<[Origin: ConnectionCount]>([:])
-    private let toLoopback = Atomic(0)
 
     var all: [Origin: ConnectionCount] { counts.withLock { $0 } }
-
-    /// Those to servers of this machine. Written on the worker's thread.
-    var loopbackCount: Int {
-        get { toLoopback.load(ordering: .relaxed) }
-        set { toLoopback.store(newValue, ordering: .relaxed) }
-    }
 
     func changed(_ origin: Origin, by change: ConnectionCount) {
         counts.withLock { counts in

@@ -15,6 +15,7 @@ final class Worker: UpstreamWorker, @unchecked Sendable {
     private let batchEnded: @Sendable () -> Void
     private var gathered: [WorkerCommand] = []
     private let open: OpenConnections
+    /// Told to the thread where no connection leads to this machine too: one may be under way.
     private let leftClients: LeftClients
 
     init(
@@ -54,9 +55,7 @@ final class Worker: UpstreamWorker, @unchecked Sendable {
 
     func networkChanged() { post(.networkChanged(at: MonotonicClock.now)) }
 
-    func clientLeft(_ client: Int) {
-        if open.loopbackCount > 0 { leftClients.add(client) }
-    }
+    func clientLeft(_ client: Int) { leftClients.add(client) }
 
     /// Gathers the commands of one turn of the loop, so that the thread is woken once for all of them.
     private func post(_ command: WorkerCommand) {

@@ -61,6 +61,42 @@ struct HTTP2SessionTests {
         }
     }
 
+    /// The client of a stream has left when its connection has ended: other streams of the connection are the same client's.
+    @Test func workerIsNotifiedOnceOfTheEndOfTheConnection() async throws {
+        try await withProxy { proxy in
+            let client = try await HTTP2RawClient.connect(to: proxy)
+            var numbers: [Int?] = []
+            for stream in [UInt32(1), 3] {
+                try await client.request(stream)
+                let attempt = try await proxy.nextAttempt()
+                numbers.append(attempt.attempt.client)
+                attempt.respond(body: "ok")
+                #expect(try await client.body(stream) == "ok")
+            }
+            let number = try #require(numbers[0])
+            #expect(numbers == [number, number])
+            try await proxy.settle()
+            #expect(!proxy.upstream.record.value.clientsThatLeft.contains(number))
+            try await client.close()
+            try await proxy.upstream.record.wait("the end of the client") { $0.clientsThatLeft.contains(number) }
+            try await proxy.settle()
+            #expect(proxy.upstream.record.value.clientsThatLeft.count { $0 == number } == 1)
+        }
+    }
+
+    /// An attempt that goes on without its client says so, to a worker that has not given it a connection yet.
+    @Test func attemptKnowsThatItsClientHasLeft() async throws {
+        try await withProxy { proxy in
+            let client = try await HTTP2RawClient.connect(to: proxy)
+            try await client.request(1, "POST", "/order")
+            let attempt = try await proxy.nextAttempt().attempt
+            #expect(attempt.presentClient != nil)
+            try await client.close()
+            try await proxy.upstream.record.wait("the end of the client") { $0.clientsThatLeft.contains(attempt.client ?? 0) }
+            #expect(attempt.presentClient == nil)
+        }
+    }
+
     @Test func streamsOpenedLaterAreNamedToo() async throws {
         try await withHTTP2Client { proxy, client in
             for stream in stride(from: UInt32(1), through: 9, by: 2) { try await client.request(stream, "POST", "/\(stream)") }
