@@ -40,8 +40,7 @@ struct BodyPauseTests {
     @Test func bodyThatPausesWithoutAResponseIsA408AndIsNeverFinishedUpstream() async throws {
         try await withHalfSent(ticks: false, configuration: { $0.requestBodyTimeout = .seconds(600) }) { proxy, client, attempt in
             try await proxy.tick(in: .seconds(610))
-            let response = try await client.answer()
-            #expect(response.status == 408)
+            let response = try await client.answer().expectStatus(408)
             #expect(response.member("detail")?.contains("timeouts.requestBody") == true)
             #expect(try await client.ending().0 == .closed)
             try await attempt.seen.wait("the end of the attempt") { $0.isOver }

@@ -54,8 +54,7 @@ struct ClientLeavingTests {
             let attempt = try await proxy.nextAttempt()
             try await proxy.waitForClosedInput()
             attempt.fail()
-            let response = try await client.answer()
-            #expect(response.status == 502)
+            let response = try await client.answer().expectStatus(502)
             #expect(response["Connection"] == "close")
             #expect(await proxy.engine.liveEntries().isEmpty)
         }

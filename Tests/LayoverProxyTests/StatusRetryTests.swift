@@ -87,8 +87,7 @@ struct StatusRetryTests {
                 _ = try await proxy.entry()
                 try await proxy.advance(by: .seconds(1))
             }
-            let response = try await client.answer()
-            #expect(response.status == 200)
+            let response = try await client.answer().expectStatus(200)
             #expect(response.body == "[]")
             #expect(response["Content-Type"] == "application/json")
             #expect(response["Proxy-Status"]?.contains("stand-in response after 2 attempts") == true)

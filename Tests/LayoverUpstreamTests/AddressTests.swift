@@ -25,10 +25,7 @@ struct AddressTests {
             var request = rig.request("GET", port: origin.port, host: host)
             request.purpose = purpose
             let facts = await rig.send(request)
-            #expect(facts.failure?.kind == .destinationIPProhibited)
-            #expect(facts.failure?.phase == .connecting)
-            #expect(facts.failure?.evidence == .neverSent)
-            #expect(facts.failure?.shutsGate == false)
+            facts.failure.expect(kind: .destinationIPProhibited, phase: .connecting, evidence: .neverSent, shutsGate: false)
         }
         #expect(origin.connections.isEmpty)
     }
@@ -47,9 +44,7 @@ struct AddressTests {
         #expect(origin.connections.count == 1, "routes that may share it")
         let facts = await rig.send(rig.request("GET", port: origin.port, target: "/refused"))
         #expect(facts.events == ["failed"])
-        #expect(facts.failure?.kind == .destinationIPProhibited)
-        #expect(facts.failure?.phase == .connecting)
-        #expect(facts.failure?.evidence == .neverSent)
+        facts.failure.expect(kind: .destinationIPProhibited, phase: .connecting, evidence: .neverSent)
         #expect(origin.count(of: "/refused") == 0)
         #expect(await rig.send(allowed).status == 200)
     }

@@ -34,9 +34,7 @@ struct BrokenOriginTests {
             var request = rig.request("POST", port: try ListeningSocket.refusingPort())
             request.purpose = purpose
             let facts = await rig.send(request)
-            #expect(facts.failure?.phase == .connecting)
-            #expect(facts.failure?.kind == .connectionRefused)
-            #expect(facts.failure?.evidence == .neverSent)
+            facts.failure.expect(kind: .connectionRefused, phase: .connecting, evidence: .neverSent)
             #expect(facts.failure?.curlCode == 7)
             #expect(facts.failure?.osError == 111)
             #expect(facts.failure?.shutsGate == true)
@@ -59,9 +57,7 @@ struct BrokenOriginTests {
         var request = rig.request("POST", port: origin.port)
         request.timeouts.connect = .milliseconds(150)
         let facts = await rig.send(request)
-        #expect(facts.failure?.phase == .connecting)
-        #expect(facts.failure?.kind == .connectionTimeout)
-        #expect(facts.failure?.evidence == .neverSent)
+        facts.failure.expect(kind: .connectionTimeout, phase: .connecting, evidence: .neverSent)
     }
 
     @Test(arguments: ["close", "reset"]) func closeAfterReadingIsMaybeApplied(how: String) async throws {
@@ -70,9 +66,7 @@ struct BrokenOriginTests {
             if how == "reset" { connection.reset() }
         }
         #expect(facts.events == ["failed"])
-        #expect(failure?.phase == .awaitingResponse)
-        #expect(failure?.kind == .connectionTerminated)
-        #expect(failure?.evidence == .maybeApplied)
+        failure.expect(kind: .connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
         #expect(failure?.bytesSent ?? 0 > 30)
         #expect(failure?.reusedConnection == false)
         #expect(failure?.remoteAddress == "127.0.0.1")
@@ -105,9 +99,7 @@ struct BrokenOriginTests {
         }
         #expect(facts.events == ["head", "body", "failed"])
         #expect(facts.bodyText == "abc")
-        #expect(failure?.phase == .receiving)
-        #expect(failure?.kind == .httpResponseIncomplete)
-        #expect(failure?.evidence == .answered)
+        failure.expect(kind: .httpResponseIncomplete, phase: .receiving, evidence: .answered)
     }
 
     @Test func bodyThatIsResetIsIncomplete() async throws {
@@ -123,8 +115,7 @@ struct BrokenOriginTests {
         _ = await record.waitFor { !$0.body.isEmpty }
         received.fire()
         let facts = await record.ended()
-        #expect(facts.failure?.kind == .httpResponseIncomplete)
-        #expect(facts.failure?.evidence == .answered)
+        facts.failure.expect(kind: .httpResponseIncomplete, evidence: .answered)
     }
 
     @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-", "HTTP/1.1 100 Continue\r\n\r\n"])
@@ -135,9 +126,7 @@ struct BrokenOriginTests {
             if !answer.isEmpty { connection.write(answer) }
             connection.readToEnd()
         }
-        #expect(failure?.phase == .awaitingResponse)
-        #expect(failure?.kind == .httpResponseTimeout)
-        #expect(failure?.evidence == .maybeApplied)
+        failure.expect(kind: .httpResponseTimeout, phase: .awaitingResponse, evidence: .maybeApplied)
     }
 
     @Test func silenceInTheBodyEndsAfterIdle() async throws {
@@ -148,17 +137,13 @@ struct BrokenOriginTests {
             connection.readToEnd()
         }
         #expect(facts.events == ["head", "body", "failed"])
-        #expect(failure?.phase == .receiving)
-        #expect(failure?.kind == .connectionReadTimeout)
-        #expect(failure?.evidence == .answered)
+        failure.expect(kind: .connectionReadTimeout, phase: .receiving, evidence: .answered)
     }
 
     @Test(arguments: ["a b", "a\nb", "", "a\0b"])
     func targetWithForbiddenBytesIsNotSent(target: String) async throws {
         let (_, failure) = try await failure(adjust: { $0.target = target }) { _ in }
-        #expect(failure?.kind == .httpRequestError)
-        #expect(failure?.evidence == .neverSent)
-        #expect(failure?.shutsGate == false)
+        failure.expect(kind: .httpRequestError, evidence: .neverSent, shutsGate: false)
     }
 
     @Test(arguments: ["127.0.0.1/", "a@127.0.0.1", "%31", "a b", "[::1]", "", "a?b", "::1%lo"])
@@ -166,7 +151,6 @@ struct BrokenOriginTests {
         let (_, failure) = try await failure(adjust: {
             $0.origin = Origin(scheme: .http, host: host, port: 1)
         }) { _ in }
-        #expect(failure?.kind == .httpRequestError)
-        #expect(failure?.evidence == .neverSent)
+        failure.expect(kind: .httpRequestError, evidence: .neverSent)
     }
 }

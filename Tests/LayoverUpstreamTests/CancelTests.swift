@@ -19,8 +19,7 @@ struct CancelTests {
         if onlyIfConnecting { record.cancelIfConnecting() } else { record.cancel() }
         let facts = await record.ended()
         #expect(facts.events == ["failed"])
-        #expect(facts.failure?.evidence == .neverSent)
-        #expect(facts.failure?.shutsGate == false)
+        facts.failure.expect(evidence: .neverSent, shutsGate: false)
     }
 
     /// Takes a request, says so, and never answers.
@@ -44,8 +43,7 @@ struct CancelTests {
         record.cancel()
         let facts = await record.ended()
         #expect(facts.events == ["failed"])
-        #expect(facts.failure?.evidence == .maybeApplied)
-        #expect(facts.failure?.phase == .awaitingResponse)
+        facts.failure.expect(phase: .awaitingResponse, evidence: .maybeApplied)
         let terminalCount = try await rig.eventLoop.submit { record.facts.terminalCount }.get()
         #expect(terminalCount == 1)
     }
@@ -100,8 +98,7 @@ struct CancelTests {
         #expect(await headCame.happened())
         record.cancel()
         let facts = await record.ended()
-        #expect(facts.failure?.evidence == .maybeApplied)
-        #expect(facts.failure?.phase == .sending)
+        facts.failure.expect(phase: .sending, evidence: .maybeApplied)
         // A wake that comes too late finds nobody.
         _ = body.append(ByteBuffer(string: "abc"))
     }

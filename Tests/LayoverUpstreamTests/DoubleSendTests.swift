@@ -49,8 +49,7 @@ struct DoubleSendTests {
                 framing: text.map { example.isChunked ? .chunked : .length($0.utf8.count) } ?? .none,
                 body: text.map { rig.body($0, chunked: example.isChunked) }, mayBeSentTwice: false))
         #expect(facts.events == ["failed"])
-        #expect(facts.failure?.evidence == .maybeApplied)
-        #expect(facts.failure?.kind == .connectionTerminated)
+        facts.failure.expect(kind: .connectionTerminated, evidence: .maybeApplied)
         #expect(origin.count(of: "\(example.method) /once HTTP/1.1") == 1)
     }
 

@@ -66,9 +66,7 @@ struct FramingTests {
         for number in 1...2 {
             let facts = await rig.send(rig.request(example.method, port: origin.port))
             #expect(facts.events.filter { $0 != "interim" } == ["failed"])
-            #expect(facts.failure?.evidence == .maybeApplied)
-            #expect(facts.failure?.kind == example.kind)
-            #expect(facts.failure?.shutsGate == false)
+            facts.failure.expect(kind: example.kind, evidence: .maybeApplied, shutsGate: false)
             #expect(origin.connections.count == number)
         }
     }
@@ -153,8 +151,7 @@ struct FramingTests {
         for number in 1...2 {
             let facts = await rig.send(rig.request("GET", port: origin.port))
             #expect(facts.events.last == "failed")
-            #expect(facts.failure?.evidence == .answered)
-            #expect(facts.failure?.kind == .httpResponseTransferCoding)
+            facts.failure.expect(kind: .httpResponseTransferCoding, evidence: .answered)
             #expect(origin.connections.count == number)
         }
     }

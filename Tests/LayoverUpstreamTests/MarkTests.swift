@@ -20,8 +20,7 @@ struct MarkTests {
         let rig = try UpstreamRig()
         let count = Atomic(0)
         let facts = await attempt(rig, port: try ListeningSocket.refusingPort()) { count.add(1, ordering: .relaxed).newValue > 0 }
-        #expect(facts.failure?.evidence == .neverSent)
-        #expect(facts.failure?.phase == .connecting)
+        facts.failure.expect(phase: .connecting, evidence: .neverSent)
         #expect(count.load(ordering: .relaxed) == 0)
     }
 
@@ -33,8 +32,7 @@ struct MarkTests {
         let facts = await attempt(rig, port: origin.port, scheme: .https) {
             count.add(1, ordering: .relaxed).newValue > 0
         }
-        #expect(facts.failure?.evidence == .neverSent)
-        #expect(facts.failure?.phase == .securing)
+        facts.failure.expect(phase: .securing, evidence: .neverSent)
         #expect(count.load(ordering: .relaxed) == 0)
         #expect(origin.connections.count == 1)
     }
@@ -57,8 +55,7 @@ struct MarkTests {
         let origin = try MisbehavingOrigin.answering(once: true)
         let facts = await attempt(rig, port: origin.port) { false }
         #expect(facts.events == ["failed"])
-        #expect(facts.failure?.evidence == .neverSent)
-        #expect(facts.failure?.kind == .proxyInternalError)
+        facts.failure.expect(kind: .proxyInternalError, evidence: .neverSent)
         try await rig.stop()
         #expect(origin.received.joined().isEmpty)
     }

@@ -129,8 +129,7 @@ struct ParentProxyTests {
         record.cancel()
         let facts = await record.ended()
         #expect(facts.events == ["failed"])
-        #expect(facts.failure?.evidence == .neverSent)
-        #expect(facts.failure?.shutsGate == false)
+        facts.failure.expect(evidence: .neverSent, shutsGate: false)
         let terminalCount = try await rig.eventLoop.submit { record.facts.terminalCount }.get()
         #expect(terminalCount == 1)
     }

@@ -200,8 +200,7 @@ struct ResolvingTests {
         let rig = try UpstreamRig(
             guard: AddressTests.PortGuard(port: origin.port), resolver: ScriptedLookup(Self.here).resolver())
         let facts = await rig.send(rig.request("GET", port: origin.port, host: "origin.test"))
-        #expect(facts.failure?.kind == .destinationIPProhibited)
-        #expect(facts.failure?.shutsGate == false)
+        facts.failure.expect(kind: .destinationIPProhibited, shutsGate: false)
         #expect(origin.connections.isEmpty)
     }
 

@@ -91,8 +91,7 @@ struct ResponseLeniencyTests {
         let rig = try UpstreamRig()
         let facts = await rig.send(rig.request("GET", port: origin.port))
         #expect(facts.events == ["failed"])
-        #expect(facts.failure?.kind == .httpProtocolError)
-        #expect(facts.failure?.evidence == .maybeApplied)
+        facts.failure.expect(kind: .httpProtocolError, evidence: .maybeApplied)
     }
 
     /// Closing right behind them does not make them a response that broke off, which would be tried again.

@@ -146,8 +146,7 @@ struct SendingTests {
         body.breakOff()
         let facts = await record.ended()
         #expect(facts.events == ["failed"])
-        #expect(facts.failure?.kind == .httpRequestError)
-        #expect(facts.failure?.evidence == .maybeApplied)
+        facts.failure.expect(kind: .httpRequestError, evidence: .maybeApplied)
         try await rig.stop()
         #expect(!origin.received.joined().contains("0\r\n\r\n"))
     }

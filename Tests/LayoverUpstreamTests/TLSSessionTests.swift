@@ -22,8 +22,7 @@ struct TLSSessionTests {
         #expect(facts.bodyText == "all of it")
         #expect(facts.events.last == (says ? "end" : "failed"))
         if !says {
-            #expect(facts.failure?.kind == .httpResponseIncomplete)
-            #expect(facts.failure?.evidence == .answered)
+            facts.failure.expect(kind: .httpResponseIncomplete, evidence: .answered)
         }
     }
 

@@ -32,10 +32,7 @@ struct TLSTests {
         let failure = await rig.send(
             rig.request("POST", port: origin.port, scheme: .https, target: "/secret")
         ).failure
-        #expect(failure?.kind == .tlsProtocolError)
-        #expect(failure?.phase == .securing)
-        #expect(failure?.evidence == .neverSent)
-        #expect(failure?.shutsGate == true)
+        failure.expect(kind: .tlsProtocolError, phase: .securing, evidence: .neverSent, shutsGate: true)
         #expect(origin.count(of: "secret") == 0)
     }
 
@@ -56,8 +53,7 @@ struct TLSTests {
         #expect(await greeted.happened())
         record.cancel()
         let failure = await record.ended().failure
-        #expect(failure?.phase == .securing)
-        #expect(failure?.evidence == .neverSent)
+        failure.expect(phase: .securing, evidence: .neverSent)
     }
 
     /// - Returns: The failure of an attempt whose handshake began; nil if the time was over before, as on a busy machine.

@@ -28,8 +28,7 @@ struct RepeatedNameTests {
     func repeatedNameIsRefusedAndChangesNothing(path: String, body: String, detail: String) async throws {
         let harness = AdminHarness()
         harness.park(1)
-        let answer = try await harness.post(path, body)
-        #expect(answer.status == 400)
+        let answer = try await harness.post(path, body).expectStatus(400)
         #expect(answer.json["kind"] as? String == "malformed_body")
         #expect(answer.json["detail"] as? String == detail)
         #expect(try await harness.send("GET", "/v1/pending?state=held").ids.isEmpty)

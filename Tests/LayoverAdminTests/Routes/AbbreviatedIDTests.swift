@@ -24,8 +24,7 @@ struct AbbreviatedIDTests {
     @Test func ambiguousPrefixNamesTheIDs() async throws {
         let harness = AdminHarness()
         let ids = Self.numbers.map { harness.park($0).id }
-        let response = try await harness.send("GET", "/v1/pending/\(Self.zeros)a")
-        #expect(response.status == 409)
+        let response = try await harness.send("GET", "/v1/pending/\(Self.zeros)a").expectStatus(409)
         #expect(response.json["kind"] as? String == "ambiguous_id")
         #expect(response.text.contains(ids[0].description) && response.text.contains(ids[1].description))
         #expect(!response.text.contains(ids[2].description))
@@ -34,8 +33,7 @@ struct AbbreviatedIDTests {
     @Test func unknownPrefixIsNotFoundAndCommandsTakeNoPrefix() async throws {
         let harness = AdminHarness()
         let id = harness.park(Self.numbers[0]).id
-        let response = try await harness.send("GET", "/v1/pending/00000000ff")
-        #expect(response.status == 404)
+        let response = try await harness.send("GET", "/v1/pending/00000000ff").expectStatus(404)
         #expect((response.json["detail"] as? String)?.contains("00000000ff") == true)
         #expect(try await harness.post("/v1/pending/\(id.description.prefix(18))/cancel").status == 404)
         #expect(try await harness.send("GET", "/v1/pending/\(id)").json["state"] as? String == "waiting")

@@ -46,8 +46,7 @@ struct AbortRoutesTests {
     @Test func nothingToAbortIsAConflict() async throws {
         let harness = AdminHarness()
         let id = harness.park(1).id
-        let response = try await harness.post("/v1/pending/\(id)/abort")
-        #expect(response.status == 409)
+        let response = try await harness.post("/v1/pending/\(id)/abort").expectStatus(409)
         #expect(response.json["detail"] as? String == "Cannot abort: the request is waiting.")
         #expect(try await harness.post("/v1/pending/\(AdminHarness.id(9))/abort").status == 404)
         #expect(try await harness.post("/v1/pending/abort", "{\"all\":true}").status == 405)

@@ -20,8 +20,7 @@ struct CacheRoutesTests {
             MemoryCache.facts(2, target: "/cart?token=hunter2&page=3"),
         ])
         let harness = Self.harness(cache)
-        let list = try await harness.send("GET", "/v1/cache")
-        #expect(list.status == 200)
+        let list = try await harness.send("GET", "/v1/cache").expectStatus(200)
         #expect(Set(list.json.keys) == ["data", "usage", "nextCursor"])
         #expect(list.json["nextCursor"] is NSNull)
         #expect(list.data.count == 2)
@@ -97,8 +96,7 @@ struct CacheRoutesTests {
     ])
     func badParametersAreRefused(query: String) async throws {
         let harness = Self.harness(MemoryCache([MemoryCache.facts(1)]))
-        let response = try await harness.send("GET", "/v1/cache?\(query)")
-        #expect(response.status == 400)
+        let response = try await harness.send("GET", "/v1/cache?\(query)").expectStatus(400)
         #expect(response.json["kind"] as? String == "bad_parameter")
     }
 
@@ -116,8 +114,7 @@ struct CacheRoutesTests {
             MemoryCache.facts(3, host: "b.example", target: "/b"),
         ])
         let harness = Self.harness(cache)
-        let response = try await harness.post("/v1/cache/purge", body)
-        #expect(response.status == 200)
+        let response = try await harness.post("/v1/cache/purge", body).expectStatus(200)
         #expect(response.text == "{\"purged\":\(count)}")
         #expect(cache.targets == left)
     }
@@ -130,8 +127,7 @@ struct CacheRoutesTests {
     func ambiguousPurgeIsRefusedAndDropsNothing(body: String) async throws {
         let cache = MemoryCache([MemoryCache.facts(1)])
         let harness = Self.harness(cache)
-        let response = try await harness.post("/v1/cache/purge", body)
-        #expect(response.status == 400)
+        let response = try await harness.post("/v1/cache/purge", body).expectStatus(400)
         #expect(response.json["kind"] as? String == "malformed_body")
         #expect(cache.targets == ["/cart"])
     }

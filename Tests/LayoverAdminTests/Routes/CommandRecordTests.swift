@@ -64,8 +64,7 @@ struct CommandRecordTests {
         let harness = AdminHarness()
         let id = harness.park(1).id
         let long = "{\"reason\":\"\(String(repeating: "a", count: 501))\"}"
-        let response = try await harness.post("/v1/pending/\(id)/hold", long)
-        #expect(response.status == 400)
+        let response = try await harness.post("/v1/pending/\(id)/hold", long).expectStatus(400)
         #expect(response.json["detail"] as? String == "'reason': A reason has at most 500 characters.")
     }
 

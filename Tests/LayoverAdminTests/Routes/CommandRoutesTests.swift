@@ -12,8 +12,7 @@ struct CommandRoutesTests {
         let clock = ManualClock()
         let harness = AdminHarness(clock: clock)
         let (id, exchange) = harness.park(1)
-        let held = try await harness.post("/v1/pending/\(id)/hold")
-        #expect(held.status == 200)
+        let held = try await harness.post("/v1/pending/\(id)/hold").expectStatus(200)
         #expect(held.json["state"] as? String == "held")
         #expect(held.json["actions"] as? [String] == ["retry", "cancel", "release", "settle"])
         let counts = try await harness.send("GET", "/v1/pending").json["counts"] as? [String: Int]
@@ -23,8 +22,7 @@ struct CommandRoutesTests {
         await harness.engine.timerFired()
         #expect(exchange.calls.isEmpty)
 
-        let released = try await harness.post("/v1/pending/\(id)/release")
-        #expect(released.status == 200)
+        let released = try await harness.post("/v1/pending/\(id)/release").expectStatus(200)
         #expect(["waiting", "attempting"].contains(released.json["state"] as? String))
         await harness.engine.timerFired()
         #expect(exchange.calls.count == 1)
@@ -54,8 +52,7 @@ struct CommandRoutesTests {
         let found = try await harness.send("GET", "/v1/pending?state=undecided").ids
         #expect(found == [id.description])
 
-        let forced = try await harness.post("/v1/pending/\(id)/force", Self.acknowledged)
-        #expect(forced.status == 200)
+        let forced = try await harness.post("/v1/pending/\(id)/force", Self.acknowledged).expectStatus(200)
         #expect(forced.json["state"] as? String == "attempting")
         #expect(exchange.calls == [.start(.admin)])
     }
@@ -66,8 +63,7 @@ struct CommandRoutesTests {
     func forceWithoutTheAcknowledgementSendsNothing(body: String) async throws {
         let harness = AdminHarness()
         let (id, exchange) = harness.parkUndecided(1)
-        let response = try await harness.post("/v1/pending/\(id)/force", body)
-        #expect(response.status == 422)
+        let response = try await harness.post("/v1/pending/\(id)/force", body).expectStatus(422)
         #expect(response["Content-Type"] == "application/problem+json")
         #expect(response.json["type"] as? String == "urn:layover:problem:acknowledge")
         #expect(
@@ -87,8 +83,7 @@ struct CommandRoutesTests {
     @Test func retryOfAMaybeAppliedRequestIsAConflictThatNamesForce() async throws {
         let harness = AdminHarness()
         let id = harness.parkUndecided(1).id
-        let response = try await harness.post("/v1/pending/\(id)/retry")
-        #expect(response.status == 409)
+        let response = try await harness.post("/v1/pending/\(id)/retry").expectStatus(409)
         #expect((response.json["detail"] as? String)?.contains("force") == true)
     }
 

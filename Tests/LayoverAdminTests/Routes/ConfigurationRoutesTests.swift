@@ -23,8 +23,7 @@ struct ConfigurationRoutesTests {
                 ]
             }
         })
-        let response = try await harness.send("GET", "/v1/config")
-        #expect(response.status == 200)
+        let response = try await harness.send("GET", "/v1/config").expectStatus(200)
         #expect(response.data.map { $0["key"] as? String }.count == 7)
         #expect(response.data[0]["value"] as? String == "info")
         #expect(response.data[0]["source"] as? String == "default")
@@ -49,8 +48,7 @@ struct ConfigurationRoutesTests {
                     restartKeys: ["proxy.listen"])
             }
         })
-        let response = try await harness.post("/v1/reload")
-        #expect(response.status == 200)
+        let response = try await harness.post("/v1/reload").expectStatus(200)
         #expect(Set(response.json.keys) == ["at", "applied", "needsRestart", "errors"])
         #expect(response.json["applied"] as? [String] == ["log.level"])
         #expect(response.json["needsRestart"] as? [String] == ["proxy.listen"])
@@ -77,8 +75,7 @@ struct ConfigurationRoutesTests {
                     at: Timestamp(nanoseconds: 0), errors: ["routes.x: unknown key", "log.level: no level"])
             }
         })
-        let response = try await harness.post("/v1/reload")
-        #expect(response.status == 422)
+        let response = try await harness.post("/v1/reload").expectStatus(422)
         #expect(response["Content-Type"] == "application/problem+json")
         #expect(response.json["type"] as? String == "urn:layover:problem:configuration")
         #expect(response.json["errors"] as? [String] == ["routes.x: unknown key", "log.level: no level"])

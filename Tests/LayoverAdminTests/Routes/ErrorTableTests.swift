@@ -286,8 +286,7 @@ struct ErrorTableTests {
     ])
     func ownPagesAndProgramsAreAllowed(fields: [String: String]) async throws {
         let harness = AdminHarness()
-        let response = try await harness.send("GET", "/v1/status", host: "localhost:8081", fields: fields)
-        #expect(response.status == 200)
+        let response = try await harness.send("GET", "/v1/status", host: "localhost:8081", fields: fields).expectStatus(200)
         expectSafetyFields(response)
     }
 

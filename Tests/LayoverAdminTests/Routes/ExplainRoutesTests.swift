@@ -33,8 +33,7 @@ struct ExplainRoutesTests {
         let harness = AdminHarness()
         let failed = Self.record(1, .arrival, .park(Self.parking)) { $0.failure = .terminated }
         let id = harness.park(1, failure: .terminated, parking: Self.parking, attempts: [failed]).id
-        let response = try await harness.send("GET", "/v1/pending/\(id)/explain")
-        #expect(response.status == 200)
+        let response = try await harness.send("GET", "/v1/pending/\(id)/explain").expectStatus(200)
         #expect(Set(response.json.keys) == ["id", "attempts", "droppedCount", "now"])
         #expect(response.json["id"] as? String == id.description)
         #expect(response.json["droppedCount"] as? Int == 0)

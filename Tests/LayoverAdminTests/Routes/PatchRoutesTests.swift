@@ -20,8 +20,7 @@ struct PatchRoutesTests {
         let id = harness.park(1).id
         let before = try await harness.send("GET", "/v1/pending/\(id)").json
 
-        let first = try await patch(harness, id, "{\"priority\":0}", ifMatch: "\"1\"")
-        #expect(first.status == 200)
+        let first = try await patch(harness, id, "{\"priority\":0}", ifMatch: "\"1\"").expectStatus(200)
         #expect(first["ETag"] == "\"2\"")
         #expect(first.json["priority"] as? Int == 0)
         #expect(first.json["expiresAt"] as? String == before["expiresAt"] as? String)
@@ -41,20 +40,17 @@ struct PatchRoutesTests {
     @Test(arguments: ["1.5", "-1", "8", "1e30"])
     func priorityIsAWholeNumber(text: String) async throws {
         let harness = AdminHarness()
-        let response = try await patch(harness, harness.park(1).id, "{\"priority\":\(text)}")
-        #expect(response.status == 400)
+        let response = try await patch(harness, harness.park(1).id, "{\"priority\":\(text)}").expectStatus(400)
         #expect(response.json["detail"] as? String == "'priority' must be a whole number from 0 (first) to 7 (last).")
     }
 
     @Test func deadlineInThePastEndsTheEntry() async throws {
         let harness = AdminHarness()
         let (id, exchange) = harness.park(1)
-        let response = try await patch(harness, id, "{\"expiresAt\":\"2025-12-31T23:59:59Z\"}")
-        #expect(response.status == 200)
+        let response = try await patch(harness, id, "{\"expiresAt\":\"2025-12-31T23:59:59Z\"}").expectStatus(200)
         #expect(response.json["state"] as? String == "expired")
         #expect(exchange.calls == [.end(.expired)])
-        let again = try await patch(harness, id, "{\"priority\":1}")
-        #expect(again.status == 409)
+        let again = try await patch(harness, id, "{\"priority\":1}").expectStatus(409)
         #expect((again.json["detail"] as? String)?.contains("expired") == true)
     }
 
@@ -62,8 +58,7 @@ struct PatchRoutesTests {
         let harness = AdminHarness()
         let id = harness.park(1).id
         _ = try await harness.post("/v1/pending/\(id)/retry")
-        let response = try await patch(harness, id, "{\"lane\":\"one\",\"priority\":1}")
-        #expect(response.status == 409)
+        let response = try await patch(harness, id, "{\"lane\":\"one\",\"priority\":1}").expectStatus(409)
         #expect(response.json["type"] as? String == "urn:layover:problem:conflict")
         #expect((response.json["detail"] as? String)?.contains("lane") == true)
         #expect(await harness.engine.entry(id)?.priority == 3, "a refused change changes nothing")

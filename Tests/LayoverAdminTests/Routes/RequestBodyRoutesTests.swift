@@ -47,8 +47,7 @@ struct RequestBodyRoutesTests {
             let id = try await harness.accept(
                 1, fields: ["X-Empty": "", "Content-Type": "application/json", "content-encoding": "gzip"],
                 body: .inline(ByteBuffer(string: "{\"a\":1}")))
-            let response = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
-            #expect(response.status == 200)
+            let response = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown).expectStatus(200)
             #expect(response.text == "{\"a\":1}")
             #expect(response["Content-Type"] == "application/json")
             #expect(response["Content-Encoding"] == "gzip")
@@ -65,8 +64,7 @@ struct RequestBodyRoutesTests {
         try await with { harness, folder in
             let text = String((0..<1_000_000).map { Character(UnicodeScalar(UInt8(97 + $0 % 26))) })
             let id = try await harness.accept(1, body: try file(text, of: 1, in: folder))
-            let response = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
-            #expect(response.status == 200)
+            let response = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown).expectStatus(200)
             #expect(response.text == text)
             #expect(response["Content-Type"] == "application/octet-stream")
         }
@@ -78,8 +76,7 @@ struct RequestBodyRoutesTests {
             #expect(
                 try await harness.send("GET", "/v1/pending/\(none)/request-body", fields: Self.shown).status == 204)
             let empty = try await harness.accept(2, body: .inline(ByteBuffer()))
-            let response = try await harness.send("GET", "/v1/pending/\(empty)/request-body", fields: Self.shown)
-            #expect(response.status == 200)
+            let response = try await harness.send("GET", "/v1/pending/\(empty)/request-body", fields: Self.shown).expectStatus(200)
             #expect(response.text.isEmpty)
         }
     }
@@ -89,8 +86,7 @@ struct RequestBodyRoutesTests {
         try await with { harness, _ in
             let id = try await harness.accept(1, body: .inline(ByteBuffer(string: "secret")))
             let fields = authorization.map { ["Authorization": $0] } ?? [:]
-            let response = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: fields)
-            #expect(response.status == 401)
+            let response = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: fields).expectStatus(401)
             #expect(response["WWW-Authenticate"] != nil)
             #expect(!response.text.contains("secret"))
             #expect(
@@ -150,8 +146,7 @@ struct RequestBodyRoutesTests {
             let path = "/v1/pending/\(id)/request-body"
             #expect(try await harness.send("GET", path, fields: Self.shown).text == "")
             _ = body.append(ByteBuffer(string: "one "))
-            let response = try await harness.send("GET", path, fields: Self.shown)
-            #expect(response.status == 200)
+            let response = try await harness.send("GET", path, fields: Self.shown).expectStatus(200)
             #expect(response.text == "one ")
             #expect(response["Content-Type"] == "text/plain")
             #expect(response["Content-Length"] == "4")
@@ -161,17 +156,15 @@ struct RequestBodyRoutesTests {
             _ = body.append(ByteBuffer(string: rest))
             body.finish()
             #expect(try await harness.send("GET", path, fields: Self.shown).text == "one " + rest)
-            let masked = try await harness.send("GET", path)
-            #expect(masked.status == 401)
+            let masked = try await harness.send("GET", path).expectStatus(401)
             #expect(!masked.text.contains("one"))
         }
     }
 
     @Test func heldRequestWithoutABodyHasNoContent() async throws {
-        try await with { harness, _ in
+        try await with { harness, _ async throws in
             let id = harness.park(1, body: HeldBody(body: nil, fields: [:])).id
-            let response = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
-            #expect(response.status == 204)
+            #expect(try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown).status == 204)
         }
     }
 
@@ -182,8 +175,7 @@ struct RequestBodyRoutesTests {
             let reader = body.makeReader {}
             withUnsafeTemporaryAllocation(byteCount: 2, alignment: 1) { #expect(reader.read(into: $0) == .bytes(2)) }
             let id = harness.park(1, body: HeldBody(body: body, fields: [:])).id
-            let response = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
-            #expect(response.status == 410)
+            let response = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown).expectStatus(410)
             #expect(response.json["type"] as? String == "urn:layover:problem:body_not_kept")
         }
     }
@@ -191,8 +183,7 @@ struct RequestBodyRoutesTests {
     @Test func bodyWithoutAnExchangeIsOnItsWay() async throws {
         try await with { harness, _ in
             let id = harness.park(1).id
-            let response = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
-            #expect(response.status == 409)
+            let response = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown).expectStatus(409)
             #expect(response.json["type"] as? String == "urn:layover:problem:body_on_its_way")
         }
     }
@@ -203,8 +194,7 @@ struct RequestBodyRoutesTests {
         try await with { harness, _ in
             let id = try await harness.accept(1, body: .inline(ByteBuffer(string: "x")))
             _ = try await harness.post("/v1/pending/\(id)/cancel")
-            let gone = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
-            #expect(gone.status == 410)
+            let gone = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown).expectStatus(410)
             #expect(gone.json["type"] as? String == "urn:layover:problem:body_gone")
             let unknown = "/v1/pending/\(AdminHarness.id(99))/request-body"
             #expect(try await harness.send("GET", unknown, fields: Self.shown).status == 404)

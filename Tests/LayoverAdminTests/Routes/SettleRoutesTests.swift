@@ -12,8 +12,7 @@ struct SettleRoutesTests {
     @Test func settledEntryNamesThePersonWhoSettledIt() async throws {
         let harness = AdminHarness()
         let (id, exchange) = harness.parkUndecided(1)
-        let response = try await harness.post("/v1/pending/\(id)/settle", Self.body)
-        #expect(response.status == 200)
+        let response = try await harness.post("/v1/pending/\(id)/settle", Self.body).expectStatus(200)
         #expect(response.json["state"] as? String == "delivered")
         #expect(response.json["response"] == nil, "a person's word is no response")
         let settled = response.json["settledBy"] as? [String: Any] ?? [:]

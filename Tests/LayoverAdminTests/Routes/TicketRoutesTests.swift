@@ -104,8 +104,7 @@ struct TicketRoutesTests {
         for id in ids { _ = try await harness.post("/v1/pending/\(id)/cancel") }
         #expect(await harness.engine.entry(ids[0]) == nil, "it is not in memory any more")
 
-        let entry = try await harness.send("GET", "/v1/pending/\(ids[0])")
-        #expect(entry.status == 200)
+        let entry = try await harness.send("GET", "/v1/pending/\(ids[0])").expectStatus(200)
         #expect(entry.json["state"] as? String == "cancelled")
         #expect(entry.json["ticket"] as? String == "***")
         #expect(entry.json["actions"] as? [String] == [])
@@ -125,16 +124,14 @@ struct TicketRoutesTests {
             "PATCH", "/v1/pending/\(ids[0])", fields: ["Content-Type": "application/json"],
             body: "{\"priority\":1}")
         #expect(patched.status == 409)
-        let stale = try await harness.post("/v1/pending/\(ids[0])/retry", fields: ["If-Match": "\"77\""])
-        #expect(stale.status == 412)
+        #expect(try await harness.post("/v1/pending/\(ids[0])/retry", fields: ["If-Match": "\"77\""]).status == 412)
     }
 
     @Test func unreadableStoreIsAProblemAndNotAnUnknownEntry() async throws {
         let store = MemoryStore(on: MemoryDisk())
         let harness = AdminHarness(store: store)
         await store.close()
-        let response = try await harness.send("GET", "/v1/pending/\(AdminHarness.id(99))")
-        #expect(response.status == 503)
+        let response = try await harness.send("GET", "/v1/pending/\(AdminHarness.id(99))").expectStatus(503)
         #expect(response.json["type"] as? String == "urn:layover:problem:store")
     }
 

@@ -173,8 +173,7 @@ struct TicketSecretTests {
         let harness = harness(store: store)
         let path = "/v1/pending/\(Self.turned(record.id))"
         #expect(try await harness.send("GET", path + "/response").status == 401)
-        let shown = try await harness.send("GET", path + "/response", fields: Self.token)
-        #expect(shown.status == 200)
+        let shown = try await harness.send("GET", path + "/response", fields: Self.token).expectStatus(200)
         #expect(shown.text == "made")
         #expect(shown["Content-Type"] == "text/plain")
         #expect(shown["Content-Disposition"] == "attachment")

@@ -18,8 +18,7 @@ struct UnsavedRoutesTests {
     @Test(arguments: ["cancel", "hold"])
     func commandIsA507UntilItIsOnDisk(command: String) async throws {
         let (harness, id) = try await onFullDisk()
-        let response = try await harness.post("/v1/pending/\(id)/\(command)")
-        #expect(response.status == 507)
+        let response = try await harness.post("/v1/pending/\(id)/\(command)").expectStatus(507)
         #expect(response.json["kind"] as? String == "store")
         let detail = response.json["detail"] as? String
         #expect(detail?.hasPrefix("The change is applied but not yet saved to disk") == true)
@@ -38,8 +37,7 @@ struct UnsavedRoutesTests {
     @Test func namedEntriesHaveTheirOwnStatus() async throws {
         let (harness, id) = try await onFullDisk()
         let held = harness.park(9).id
-        let response = try await harness.post("/v1/pending/cancel", "{\"ids\":[\"\(id)\",\"\(held)\"]}")
-        #expect(response.status == 200)
+        let response = try await harness.post("/v1/pending/cancel", "{\"ids\":[\"\(id)\",\"\(held)\"]}").expectStatus(200)
         #expect(response.json["done"] as? Int == 1)
         let results = response.json["results"] as? [[String: Any]] ?? []
         #expect(results.compactMap { $0["status"] as? Int } == [507, 200])
@@ -48,8 +46,7 @@ struct UnsavedRoutesTests {
     @Test func bulkCommandIsA507ThatCountsUnsavedEntries() async throws {
         let (harness, _) = try await onFullDisk()
         harness.park(9)
-        let response = try await harness.post("/v1/pending/cancel", "{\"all\":true}")
-        #expect(response.status == 507)
+        let response = try await harness.post("/v1/pending/cancel", "{\"all\":true}").expectStatus(507)
         #expect((response.json["detail"] as? String)?.hasPrefix("1 of 2: The change is applied but not yet saved to disk") == true)
     }
 }

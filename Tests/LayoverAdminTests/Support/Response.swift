@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import Testing
 
 /// A whole response, with its body as JSON.
 struct Answer {
@@ -16,4 +17,12 @@ struct Answer {
     var ids: [String] { data.compactMap { $0["id"] as? String } }
 
     subscript(name: String) -> String? { HTTPField.Name(name).flatMap { fields[$0] } }
+
+    /// Checks the status.
+    ///
+    /// - Returns: The same answer.
+    func expectStatus(_ status: Int, at location: SourceLocation = #_sourceLocation) -> Answer {
+        #expect(self.status == status, "\(text)", sourceLocation: location)
+        return self
+    }
 }

@@ -69,8 +69,7 @@ struct BaseURLResponseTests {
     @Test func interimResponsesHaveTheRoutesAddresses() async throws {
         try await withAttempt(of: .own("GET", "/.layover/route/shop/~k3y/a/b"), configuration: Self.routes) { _, client, attempt in
             attempt.deliver([attempt.head(103, ["Link: </api/style.css>; rel=preload"])])
-            let interim = try await client.answer()
-            #expect(interim.status == 103)
+            let interim = try await client.answer().expectStatus(103)
             #expect(interim["Link"] == "</.layover/route/shop/~k3y/style.css>; rel=preload")
             attempt.respondOnceSent(200, ["Content-Length: 0"], body: "")
             #expect(try await client.answer().status == 200)
@@ -90,8 +89,7 @@ struct BaseURLResponseTests {
                 to: "POST \(url) HTTP/1.1\r\nHost: \(host)\r\n\(field)Prefer: respond-async, wait=0\r\nContent-Length: 0\r\n\r\n")
             let id = try #require(accepted.ticket)
             _ = try await proxy.until(id, is: .delivered)
-            let response = try await proxy.response(id)
-            #expect(response.status == 201)
+            let response = try await proxy.response(id).expectStatus(201)
             if let place { Self.expect(response, place) } else { Self.expectUnchanged(response) }
             #expect(String(buffer: try #require(try await proxy.tickets?.store.response(of: id)).fields).contains(Self.fields[0]))
         }

@@ -91,6 +91,14 @@ extension RawClient {
 }
 
 extension Answer {
+    /// Checks the status.
+    ///
+    /// - Returns: The same answer.
+    func expectStatus(_ status: Int, at location: SourceLocation = #_sourceLocation) -> Answer {
+        #expect(self.status == status, "\(statusLine)", sourceLocation: location)
+        return self
+    }
+
     /// Checks the members of a problem.
     ///
     /// - Returns: The same answer.

@@ -41,6 +41,12 @@ extension RouteTable {
 extension Answer {
     /// The ticket that a 202 names.
     var ticket: EntryID? { self["Location"]?.split(separator: "/").last.flatMap { EntryID($0) } }
+
+    /// Checks that the answer is a 202 with a ticket.
+    func expectTicket(at location: SourceLocation = #_sourceLocation) throws -> EntryID {
+        #expect(status == 202, "\(statusLine)", sourceLocation: location)
+        return try #require(ticket, sourceLocation: location)
+    }
 }
 
 /// Runs a proxy with a store for one test.
@@ -57,9 +63,7 @@ extension TestProxy {
     func accept(_ path: String = "/", body: String = "abc", _ fields: String...) async throws -> EntryID {
         var request = "POST http://o.test\(path) HTTP/1.1\r\nHost: o.test\r\nContent-Length: \(body.utf8.count)\r\n"
         request += "Prefer: respond-async, wait=0\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n" + body
-        let response = try await answer(to: request)
-        #expect(response.status == 202)
-        return try #require(response.ticket)
+        return try await answer(to: request).expectTicket()
     }
 
     /// A ticket whose first attempt is under way.
@@ -131,6 +135,13 @@ extension TestProxy {
         tickets.halt()
         try await advance(by: .seconds(6))
         try await tickets.waitForWork()
+    }
+
+    /// An attempt that has taken the whole body of its request.
+    func nextSentAttempt(_ what: String = "an attempt") async throws -> ScriptedAttempt {
+        let attempt = try await nextAttempt(what)
+        _ = try await attempt.wholeBody()
+        return attempt
     }
 
     /// Nobody has an attempt to make, and nothing was handed to the upstream besides what the test saw.

@@ -18,8 +18,7 @@ struct AcceptanceTests {
             #expect(client.received.value.totalCount == 0)
             #expect(proxy.upstream.startedCount == 0)
             tickets.goOn()
-            let response = try await client.answer()
-            #expect(response.status == 202)
+            let response = try await client.answer().expectStatus(202)
             #expect(response["Preference-Applied"] == "respond-async")
             #expect(response["Content-Type"] == "application/json")
             #expect(response["Cache-Control"] == "no-store")
@@ -79,8 +78,7 @@ struct AcceptanceTests {
     func requestForATicketIsRefusedWithTheReasonWithoutAStore(field: String) async throws {
         let reason = StoreFailure(.readOnly, "Read-only file system.")
         try await withProxy(configuration: { $0.noTickets = reason }) { proxy in
-            let refused = try await proxy.answer(to: .submission("/", field))
-            #expect(refused.status == 507)
+            let refused = try await proxy.answer(to: .submission("/", field)).expectStatus(507)
             #expect(refused.body.contains("store.path"))
             #expect(refused.body.contains("Read-only file system."))
             #expect(refused["Retry-After"] == "10")
@@ -120,8 +118,7 @@ struct AcceptanceTests {
     func requestThatIsNotOnDiskIsNotAccepted(failure: StoreFailure, words: String) async throws {
         try await withTickets(TestStore(failing: 1...1, as: failure)) { proxy, tickets in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=0"))
-            let response = try await client.answer()
-            #expect(response.status == 507)
+            let response = try await client.answer().expectStatus(507)
             #expect(response.body.contains(words))
             #expect(response["Location"] == nil)
             #expect(response["Retry-After"] == "10")
@@ -251,8 +248,7 @@ struct AcceptanceTests {
             try await proxy.settle()
             await proxy.engine.drain()
             try await client.send("abc")
-            let response = try await client.answer()
-            #expect(response.status == 503)
+            let response = try await client.answer().expectStatus(503)
             #expect(response["Retry-After"] == "5")
             try await proxy.expectAttempts(0)
         }
@@ -269,8 +265,7 @@ struct AcceptanceTests {
             async let drained: Void = proxy.server.drain(within: limit)
             try await proxy.waitUntilDraining()
             tickets.goOn()
-            let response = try await client.answer()
-            #expect(response.status == 202)
+            let response = try await client.answer().expectStatus(202)
             #expect(response["Connection"] == "close")
             await drained
             let id = try #require(response.ticket)

@@ -83,8 +83,7 @@ struct AcceptedBodyTests {
     @Test func bodyWithATooLargeLengthIsRefusedBeforeItArrives() async throws {
         try await withProxy(tickets: TestStore(), configuration: { $0.body.byteCountMax = 1000 }) { proxy in
             let client = try await proxy.client(sending: .post("/", length: 1001, "Prefer: respond-async, wait=0", "Expect: 100-continue"))
-            let response = try await client.answer()
-            #expect(response.status == 413)
+            let response = try await client.answer().expectStatus(413)
             #expect(response.body.contains("limits.bodyMax (1000 bytes)"))
             #expect(response["Connection"] == "close")
             try await proxy.expectAttempts(0)
@@ -104,8 +103,7 @@ struct AcceptedBodyTests {
             try await proxy.settle()
             #expect(client.received.value.totalCount == 0)
             try await client.send("1\r\nx\r\n")
-            let response = try await client.answer()
-            #expect(response.status == 413)
+            let response = try await client.answer().expectStatus(413)
             #expect(response["Connection"] == "close")
             try await proxy.becomesEmpty(tickets)
         }
@@ -136,9 +134,7 @@ struct AcceptedBodyTests {
             // What has come is written, so that it is not read from memory any more.
             try await tickets.makeSpoolUnreadable(holding: 1)
             try await client.send(String(repeating: " ", count: 579) + #""b":1}"#)
-            let response = try await client.answer()
-            #expect(response.status == 507)
-            #expect(response.member("kind") == "store")
+            let response = try await client.answer().expectProblem(507, "store")
             #expect(response.member("detail")?.contains("could not be read from the spool") == true)
             try await proxy.becomesEmpty(tickets)
             try await proxy.expectAttempts(0)

@@ -53,8 +53,7 @@ struct AdoptionTests {
         try await Self.withAdoption { proxy, tickets in
             let client = try await proxy.client(
                 sending: "\(method) http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 1\r\n\r\nx")
-            let attempt = try await proxy.nextAttempt()
-            _ = try await attempt.wholeBody()
+            let attempt = try await proxy.nextSentAttempt()
             try await client.closeOutput()
             try await proxy.waitForClosedInput()
             attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
@@ -81,16 +80,14 @@ struct AdoptionTests {
         }
         try await Self.withAdoption(tickets: tickets, retries) { proxy, tickets in
             let client = try await proxy.client(sending: .submission("/"))
-            let attempt = try await proxy.nextAttempt()
-            _ = try await attempt.wholeBody()
+            let attempt = try await proxy.nextSentAttempt()
             try await client.reset()
             try await eventually("the connections to close") { proxy.openConnectionCount() == 0 }
             try await proxy.settle()
             try await tickets.settle()
             attempt.respond(503, ["Content-Length: 0"])
             let entry = try await proxy.entry()
-            _ = await proxy.engine.command(.retry, entry.id)
-            try await proxy.nextAttempt("the one after the 503").answerWell()
+            try await proxy.retry(entry.id, "the one after the 503").answerWell()
             _ = try await proxy.entry(.delivered)
             try await proxy.expectAttempts(2)
         }

@@ -41,8 +41,7 @@ struct LostBodyTests {
             _ = await proxy.engine.command(.retry, id)
             try await expectRejected(id, proxy, "is missing from the spool folder")
             try FileManager.default.moveItem(atPath: "\(tickets.folder)/away", toPath: "\(tickets.folder)/\(file)")
-            _ = await proxy.engine.command(.retry, id)
-            let attempt = try await proxy.nextAttempt("an attempt with the body back in its place")
+            let attempt = try await proxy.retry(id, "an attempt with the body back in its place")
             try await attempt.answerWell()
             _ = try await proxy.until(id, is: .delivered)
         }
@@ -72,8 +71,7 @@ struct LostBodyTests {
     @Test(arguments: ["POST", "PUT"])
     func bodyFileThatBreaksDuringSendingDoesNotEndTheTicket(method: String) async throws {
         try await withTicket(method) { proxy, tickets, id in
-            _ = await proxy.engine.command(.retry, id)
-            let attempt = try await proxy.nextAttempt()
+            let attempt = try await proxy.retry(id)
             #expect(await attempt.mark())
             #expect(truncate("\(tickets.folder)/\(id).request", 0) == 0)
             attempt.readBody()

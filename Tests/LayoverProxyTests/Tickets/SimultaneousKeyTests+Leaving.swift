@@ -30,12 +30,10 @@ extension SimultaneousKeyTests {
         let table = RouteTable.standard { $0.holdMax = .milliseconds(300) }
         try await withProxy(tickets: TestStore(), configuration: { $0.routes = table }) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
-            let attempt = try await proxy.nextAttempt()
-            _ = try await attempt.wholeBody()
+            let attempt = try await proxy.nextSentAttempt()
             attempt.sendHead(200, ["Content-Length: 4"])
             #expect(try await first.text(12) == "HTTP/1.1 200")
-            let response = try await proxy.answer(to: .submission("/", prefer, Self.key))
-            #expect(response.status == 504)
+            let response = try await proxy.answer(to: .submission("/", prefer, Self.key)).expectStatus(504)
             #expect(response["Retry-After"] != nil)
             #expect(response.member("evidence") == "neverSent")
             attempt.sendBody("made")

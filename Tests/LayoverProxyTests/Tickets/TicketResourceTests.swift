@@ -11,8 +11,7 @@ struct TicketResourceTests {
     @Test func aTicketIsShownInEachState() async throws {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
             let (id, attempt) = try await proxy.ticketUnderWay("/x")
-            var response = try await proxy.ticket(id)
-            #expect(response.status == 200)
+            var response = try await proxy.ticket(id).expectStatus(200)
             #expect(response["Content-Type"] == "application/json")
             #expect(response.member("state") == "attempting")
             #expect(response.member("attempts") == "0" || response.member("attempts") == "1")
@@ -27,8 +26,7 @@ struct TicketResourceTests {
             #expect(response.member("expiresAt")?.hasPrefix("1970-01-02T") == true)
             _ = await proxy.engine.command(.hold, id)
             #expect(try await proxy.ticket(id).member("state") == "held")
-            _ = await proxy.engine.command(.retry, id)
-            try await proxy.nextAttempt().answerWell(404, ["X-A: 1", "X-B: \"2\"", "Date: then"], body: "no")
+            try await proxy.retry(id).answerWell(404, ["X-A: 1", "X-B: \"2\"", "Date: then"], body: "no")
             response = try await proxy.until(id, is: .delivered)
             #expect(response.body.contains(#""response":{"status":404,"fields":{"X-A":"1","X-B":"\"2\"","Date":"then"}}"#))
             #expect(response["Retry-After"] == nil)
@@ -81,9 +79,8 @@ struct TicketResourceTests {
     }
 
     @Test func withoutAStoreThereAreNoTickets() async throws {
-        try await withProxy { proxy in
-            let response = try await proxy.answer(to: .own("GET", "/.layover/tickets/00000000000000000000000000000000"))
-            #expect(response.status == 404)
+        try await withProxy { proxy async throws in
+            #expect(try await proxy.answer(to: .own("GET", "/.layover/tickets/00000000000000000000000000000000")).status == 404)
         }
     }
 
@@ -92,8 +89,7 @@ struct TicketResourceTests {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
             let path = "/.layover/tickets/00000000000000000000000000000000"
             for request in [String.own(method, path), .own(method, path + "/response"), .own("DELETE", path + "/response")] {
-                let response = try await proxy.answer(to: request)
-                #expect(response.status == 405)
+                #expect(try await proxy.answer(to: request).status == 405)
             }
         }
     }
@@ -135,8 +131,7 @@ struct TicketResourceTests {
                 _ = await attempt.mark()
                 attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
             }
-            let response = try await client.answer()
-            #expect(response.status == 200)
+            let response = try await client.answer().expectStatus(200)
             #expect(response.member("state") == end)
             if end == "delivered" { #expect(response.body.contains(#""response":{"status":200"#)) }
             try await client.send(.own("GET", "/"))
@@ -157,8 +152,7 @@ struct TicketResourceTests {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
             let id = try await proxy.accept()
             _ = try await proxy.nextAttempt()
-            let response = try await proxy.ticket(id, "Prefer: wait=1")
-            #expect(response.status == 200)
+            let response = try await proxy.ticket(id, "Prefer: wait=1").expectStatus(200)
             #expect(response.member("state") == "attempting")
         }
     }
@@ -272,9 +266,7 @@ struct TicketResourceTests {
             let id = try await proxy.waitingTicket("/", body: String(repeating: "x", count: 500))
             #expect(try await proxy.drop(id).status == 204)
             #expect(try await tickets.record(of: id)?.state == .cancelled, "it is on disk before anybody is told")
-            let response = try await proxy.response(id)
-            #expect(response.status == 410)
-            #expect(response.member("kind") == "cancelled")
+            try await proxy.response(id).expectProblem(410, "cancelled")
             try await eventually("an empty folder") { tickets.files.isEmpty }
             #expect(try await proxy.drop(id).status == 204, "twice is once")
             try await proxy.advance(by: .seconds(1000))
@@ -312,9 +304,7 @@ struct TicketResourceTests {
             let id = try await proxy.waitingTicket()
             tickets.setFull(true)
             for _ in 0..<2 {
-                let unsaved = try await proxy.drop(id)
-                #expect(unsaved.status == 507)
-                #expect(unsaved.member("kind") == "store")
+                try await proxy.drop(id).expectProblem(507, "store")
             }
             tickets.setFull(false)
             var response = try await proxy.drop(id)

@@ -33,9 +33,7 @@ struct TicketAnswerTests {
     @Test func responseOfAPendingTicketIs409() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let id = try await proxy.waitingTicket()
-            let response = try await proxy.response(id)
-            #expect(response.status == 409)
-            #expect(response.member("kind") == "pending")
+            let response = try await proxy.response(id).expectProblem(409, "pending")
             #expect(response["Retry-After"].flatMap { Int($0) } ?? 0 >= 1)
             #expect(response.member("evidence") == "neverSent")
             #expect(response.member("attempts") == "1")
@@ -55,8 +53,7 @@ struct TicketAnswerTests {
             _ = try await proxy.until(id, is: .delivered)
             #expect(tickets.files == (count > 100 ? ["\(id).answer"] : []))
             for _ in 0..<2 {
-                let response = try await proxy.response(id)
-                #expect(response.status == 201)
+                let response = try await proxy.response(id).expectStatus(201)
                 #expect(response.body == body)
                 #expect(response["Content-Length"] == "\(count)")
                 #expect(response.values("Set-Cookie") == ["a=1", "b=2"])
@@ -87,8 +84,7 @@ struct TicketAnswerTests {
             attempt.respond(status, fields)
             _ = try await proxy.until(id, is: .delivered)
             let client = try await proxy.client(sending: .own("GET", TicketAddress.path(of: id) + "/response") + .own("GET", "/"))
-            let response = try await client.answer()
-            #expect(response.status == status)
+            let response = try await client.answer().expectStatus(status)
             #expect(response["Content-Length"] == nil)
             #expect(try await client.answer().status == 200, "nothing of it is taken for the next answer")
         }
@@ -102,8 +98,7 @@ struct TicketAnswerTests {
             #expect(await attempt.mark())
             attempt.respond(200, ["Content-Length: 100"], body: "")
             _ = try await proxy.until(id, is: .delivered)
-            let response = try await proxy.response(id)
-            #expect(response.status == 200)
+            let response = try await proxy.response(id).expectStatus(200)
             #expect(response.body == "")
         }
     }
@@ -192,9 +187,7 @@ struct TicketAnswerTests {
             try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
             let document = try await proxy.until(id, is: .delivered)
             #expect(document.body.contains(#""status":200"#))
-            let response = try await proxy.response(id)
-            #expect(response.status == 507)
-            #expect(response.member("kind") == "answer_not_kept")
+            try await proxy.response(id).expectProblem(507, "answer_not_kept")
             try await proxy.becomesEmpty(tickets)
         }
     }
@@ -209,9 +202,7 @@ struct TicketAnswerTests {
             let document = try await proxy.until(id, is: .delivered)
             #expect(document.body.contains(#""status":201"#))
             #expect(document.body.contains(#""lastFailure":{"kind":"connection_terminated","phase":"receiving""#))
-            let response = try await proxy.response(id)
-            #expect(response.status == 502)
-            #expect(response.member("kind") == "answer_broke_off")
+            let response = try await proxy.response(id).expectProblem(502, "answer_broke_off")
             #expect(response.member("phase") == "receiving")
             let attempts = await proxy.engine.entry(id)?.attempts.records ?? []
             #expect(attempts.map(\.brokeOff) == [true], "explain says so")

@@ -36,8 +36,7 @@ struct WhenAwayTests {
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.values("Prefer") == [prefer])
             attempt.respondOnceSent(202, ["Content-Location: http://o.test/status/1", "Content-Length: 0"])
-            let response = try await client.answer()
-            #expect(response.status == 202)
+            let response = try await client.answer().expectStatus(202)
             #expect(response["Content-Location"] == "http://o.test/status/1")
             #expect(response["Preference-Applied"] == nil && response.ticket == nil)
             #expect(await proxy.engine.liveEntries().isEmpty)
@@ -61,8 +60,7 @@ struct WhenAwayTests {
     @Test func slowOriginIsWaitedFor() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(sending: .submission("/", Self.async))
-            let attempt = try await proxy.nextAttempt()
-            _ = try await attempt.wholeBody()
+            let attempt = try await proxy.nextSentAttempt()
             try await proxy.advance(by: .seconds(3600))
             #expect(client.received.value.totalCount == 0)
             attempt.respond(200, ["Content-Length: 4"], body: "slow")
@@ -77,15 +75,13 @@ struct WhenAwayTests {
         try await withProxy(tickets: TestStore()) { proxy in
             let request = isSent ? String.submission("/", Self.async, "Idempotency-Key: k") : .submission("/", Self.async)
             let client = try await proxy.client(sending: request)
-            let attempt = try await proxy.nextAttempt()
-            _ = try await attempt.wholeBody()
+            let attempt = try await proxy.nextSentAttempt()
             if isSent {
                 attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
             } else {
                 attempt.fail()
             }
-            let response = try await client.answer("a ticket")
-            #expect(response.status == 202)
+            let response = try await client.answer("a ticket").expectStatus(202)
             #expect(response["Preference-Applied"] == "respond-async")
             let id = try #require(response.ticket)
             try await proxy.advance(by: .seconds(60))
@@ -102,8 +98,7 @@ struct WhenAwayTests {
             _ = try await proxy.client(sending: .get("/held"))
             try await proxy.parkNext()
             try await proxy.settle()
-            let response = try await proxy.answer(to: .submission("/", Self.async))
-            #expect(response.status == 202)
+            let response = try await proxy.answer(to: .submission("/", Self.async)).expectStatus(202)
             #expect(response.ticket != nil)
         }
     }
@@ -164,8 +159,7 @@ struct WhenAwayTests {
         let routes = RouteTable.standard { $0.onMaybeApplied = .ask }
         try await withProxy(tickets: TestStore(), configuration: { $0.routes = routes }) { proxy in
             let client = try await proxy.client(sending: .submission("/", Self.async))
-            let attempt = try await proxy.nextAttempt()
-            _ = try await attempt.wholeBody()
+            let attempt = try await proxy.nextSentAttempt()
             attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
             let id = try #require(try await client.answer("a ticket").ticket)
             _ = try await proxy.until(id, is: .undecided)
@@ -185,8 +179,7 @@ struct WhenAwayTests {
     func alwaysKindsAreTicketsAtOnce(fields: String) async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let body = fields.contains("X-Body") ? #"["~uuid~"]"# : "abc"
-            let response = try await proxy.answer(to: .submission("/", body: body, fields))
-            #expect(response.status == 202)
+            let response = try await proxy.answer(to: .submission("/", body: body, fields)).expectStatus(202)
             #expect(response["Preference-Applied"] == "respond-async")
             let replay = try await proxy.nextAttempt("the replay")
             #expect(replay.attempt.permit != nil, "it is a ticket's")
@@ -221,8 +214,7 @@ struct WhenAwayTests {
             #expect(try await attempt.wholeBody() == "abc")
             #expect(client.received.value.totalCount == 0)
             try await proxy.endWait()
-            let response = try await client.answer("a ticket")
-            #expect(response.status == 202)
+            let response = try await client.answer("a ticket").expectStatus(202)
             #expect(response["Preference-Applied"] == "respond-async, wait=600")
             let id = try #require(response.ticket)
             attempt.respond(200, ["Content-Length: 4"], body: "done")
@@ -257,8 +249,7 @@ struct WhenAwayTests {
         try await withProxy(tickets: TestStore()) { proxy in
             let request = String.submission("/", Self.async, "Idempotency-Key: k")
             let first = try await proxy.client(sending: request)
-            let attempt = try await proxy.nextAttempt()
-            _ = try await attempt.wholeBody()
+            let attempt = try await proxy.nextSentAttempt()
             let second = try await proxy.client(sending: request)
             try await proxy.waitForRequests(2)
             try await proxy.settle()

@@ -3,6 +3,7 @@ import LayoverCore
 import LayoverEngine
 import NIOCore
 import Synchronization
+import Testing
 
 /// Takes the events of one attempt and lets a test wait for them, never for longer than 20 seconds.
 final class AttemptRecord: UpstreamReceiver, Sendable {
@@ -154,5 +155,22 @@ final class AttemptRecord: UpstreamReceiver, Sendable {
             facts.dialled = socket.descriptor
             facts.terminalCount += 1
         }
+    }
+}
+
+extension Failure? {
+    /// Checks that there is a failure, and those of its properties that are given.
+    func expect(
+        kind: FailureKind? = nil, phase: FailurePhase? = nil, evidence: Evidence? = nil, shutsGate: Bool? = nil,
+        at location: SourceLocation = #_sourceLocation
+    ) {
+        guard let self else {
+            Issue.record("There is no failure.", sourceLocation: location)
+            return
+        }
+        if let kind { #expect(self.kind == kind, "\(self)", sourceLocation: location) }
+        if let phase { #expect(self.phase == phase, "\(self)", sourceLocation: location) }
+        if let evidence { #expect(self.evidence == evidence, "\(self)", sourceLocation: location) }
+        if let shutsGate { #expect(self.shutsGate == shutsGate, "\(self)", sourceLocation: location) }
     }
 }
