@@ -6,6 +6,7 @@ import Testing
 
 /// Many handshakes at once, in portions.
 struct HandshakeTurnTests {
+    private let scene = Scene()
     private let identity: TLSServerContext
     private let trust: TLSClientContext
 
@@ -31,13 +32,11 @@ struct HandshakeTurnTests {
     }
 
     @Test func loneHandshakeIsDoneAtOnce() {
-        let scene = Scene()
         scene.take(1)
         #expect(scene.done == [1])
     }
 
     @Test func manyAreDoneInPortionsAndInOrder() {
-        let scene = Scene()
         for number in 0..<1500 { scene.take(number) }
         #expect(scene.done.count == 5, "5 ms at once")
         for portion in 2...300 {
@@ -48,7 +47,6 @@ struct HandshakeTurnTests {
     }
 
     @Test func portionIsFullAgainAfterAPause() {
-        let scene = Scene()
         for number in 0..<4 { scene.take(number) }
         scene.loop.advanceTime(by: .milliseconds(1))
         for number in 4..<9 { scene.take(number) }
@@ -56,7 +54,6 @@ struct HandshakeTurnTests {
     }
 
     @Test func workFromWithinWaitsInLine() {
-        let scene = Scene()
         scene.turns.take {
             scene.take(2)
             scene.done.append(1)

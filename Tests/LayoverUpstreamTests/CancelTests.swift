@@ -10,11 +10,14 @@ import Testing
 /// Aborting in every phase: one last event, with the evidence, and a connection that nobody uses again.
 @Suite(.bothPaths)
 struct CancelTests {
+    private let rig: UpstreamRig
+
+    init() throws { rig = try UpstreamRig() }
+
     @Test(arguments: [true, false])
     func cancelWhileConnectingIsNeverSent(onlyIfConnecting: Bool) async throws {
         let origin = try DeafOrigin()
         defer { origin.stop() }
-        let rig = try UpstreamRig()
         let record = rig.start(rig.request("POST", port: origin.port))
         if onlyIfConnecting { record.cancelIfConnecting() } else { record.cancel() }
         let facts = await record.ended()
@@ -34,7 +37,6 @@ struct CancelTests {
     @Test func cancelWhileAwaitingTheResponseIsMaybeApplied() async throws {
         let received = Signal()
         let origin = try Self.silentOrigin(received)
-        let rig = try UpstreamRig()
         let record = rig.start(rig.request("GET", port: origin.port))
         #expect(await received.happened())
         #expect(record.attempt?.progress == AttemptProgress(phase: .awaitingResponse))
@@ -57,7 +59,6 @@ struct CancelTests {
             asked.block()
             connection.answer()
         }
-        let rig = try UpstreamRig()
         let record = rig.start(rig.request("GET", port: origin.port))
         #expect(await received.happened())
         #expect(record.attempt?.hasBegunSending.load(ordering: .acquiring) == true)
@@ -72,7 +73,6 @@ struct CancelTests {
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
             }
         }
-        let rig = try UpstreamRig()
         for number in 1...2 {
             let record = rig.start(rig.request("GET", port: origin.port))
             _ = await record.waitFor { !$0.body.isEmpty }
@@ -91,7 +91,6 @@ struct CancelTests {
             headCame.fire()
             connection.readToEnd()
         }
-        let rig = try UpstreamRig()
         let body = rig.emptyBody(length: 5)
         let record = rig.start(
             rig.request("POST", port: origin.port, framing: .length(5), body: body))
@@ -105,7 +104,6 @@ struct CancelTests {
 
     @Test func cancelAfterTheEndDoesNothing() async throws {
         let origin = try MisbehavingOrigin.answering()
-        let rig = try UpstreamRig()
         let record = rig.start(rig.request("GET", port: origin.port))
         _ = await record.ended()
         record.cancel()
@@ -116,7 +114,6 @@ struct CancelTests {
     @Test func shutdownAbortsAttemptsAndRefusesNewOnes() async throws {
         let received = Signal()
         let origin = try Self.silentOrigin(received)
-        let rig = try UpstreamRig()
         let record = rig.start(rig.request("GET", port: origin.port))
         #expect(await received.happened())
         rig.eventLoop.execute { rig.worker.shutDown() }

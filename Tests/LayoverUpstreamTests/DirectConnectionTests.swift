@@ -12,6 +12,10 @@ import Testing
 /// Features of the direct path only: the choice of a kept connection for each request, and exact evidence.
 @Suite(.directPath)
 struct DirectConnectionTests {
+    private let rig: UpstreamRig
+
+    init() throws { rig = try UpstreamRig() }
+
     /// Answers with the number of the connection.
     private static func numberingOrigin() throws -> MisbehavingOrigin {
         try MisbehavingOrigin { connection in
@@ -21,7 +25,6 @@ struct DirectConnectionTests {
 
     @Test func fieldsThatAreWrittenAnewStandInTheirPlaces() async throws {
         let origin = try MisbehavingOrigin.answering(once: true)
-        let rig = try UpstreamRig()
         var request = rig.request("PUT", port: origin.port, framing: .length(2), body: rig.body("ab"))
         request.fields = ["A": "1", "B": "2", "C": "3"]
         request.places = FieldPlaces(host: 1, framing: 2)
@@ -60,7 +63,6 @@ struct DirectConnectionTests {
 
     @Test func unrepeatableRequestUsesAConnectionThatWasJustUsed() async throws {
         let origin = try Self.numberingOrigin()
-        let rig = try UpstreamRig()
         #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "1")
         for _ in 1...3 {
             let post = rig.request("POST", port: origin.port, framing: .length(2), body: rig.body("ab"))
@@ -83,7 +85,6 @@ struct DirectConnectionTests {
                 connection.answer("\(connection.number)", status: head.contains("/refused") ? "413 Content Too Large" : "200 OK")
             }
         }
-        let rig = try UpstreamRig()
         let refused = rig.request("PUT", port: origin.port, target: "/refused", framing: .length(2), body: rig.body("ab"))
         #expect(await rig.send(refused).bodyText == "1")
         #expect(await rig.send(rig.request("POST", port: origin.port)).bodyText == "2")
@@ -97,7 +98,6 @@ struct DirectConnectionTests {
             for fields in ["", "Connection: close\r\n"] where connection.readRequest() != nil { connection.answer("1", fields: fields) }
             _ = connection.readHead()
         }
-        let rig = try UpstreamRig()
         // The second one dials nothing, and its response is one read.
         #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "1")
         let count = try await rig.eventLoop.submit { rig.batchEndCount.value.current }.get()
@@ -118,7 +118,6 @@ struct DirectConnectionTests {
                 connection.readToEnd()
             }
         }
-        let rig = try UpstreamRig()
         #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "1")
         #expect(await closed.happened())
         let facts = await rig.send(rig.request("POST", port: origin.port, framing: .length(2), body: rig.body("ab")))
@@ -129,7 +128,6 @@ struct DirectConnectionTests {
     @Test(arguments: ["NTLM TlRMTVNTUAAB", "negotiate YII="])
     func connectionThatWasAuthenticatedStaysWithItsClient(credentials: String) async throws {
         let origin = try Self.numberingOrigin()
-        let rig = try UpstreamRig()
         let login = rig.request("GET", port: origin.port, fields: ["Authorization: \(credentials)"])
         let plain = rig.request("GET", port: origin.port)
         #expect(await rig.start(login, client: 7).ended().bodyText == "1")
@@ -142,7 +140,6 @@ struct DirectConnectionTests {
 
     @Test func basicCredentialsAreOfTheirRequestOnly() async throws {
         let origin = try Self.numberingOrigin()
-        let rig = try UpstreamRig()
         let login = rig.request("GET", port: origin.port, fields: ["Authorization: Basic bnRsbQ=="])
         #expect(await rig.start(login, client: 7).ended().bodyText == "1")
         #expect(await rig.start(rig.request("GET", port: origin.port), client: 8).ended().bodyText == "1")
@@ -152,7 +149,6 @@ struct DirectConnectionTests {
 
     @Test func requestIsSentOnceItsPermitIsThere() async throws {
         let origin = try Self.numberingOrigin()
-        let rig = try UpstreamRig()
         let asked = Watched<[@Sendable (Bool) -> Void]>([])
         let record = rig.start(
             rig.request("POST", port: origin.port, framing: .length(2), body: rig.body("ab")),
@@ -180,7 +176,6 @@ struct DirectConnectionTests {
             spoilt.fire()
             if how == "speak" { connection.readToEnd() }
         }
-        let rig = try UpstreamRig()
         #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "1")
         let asked = Watched<[@Sendable (Bool) -> Void]>([])
         let record = rig.start(
@@ -201,7 +196,6 @@ struct DirectConnectionTests {
 
     @Test func cancelWhileThePermitIsAwaitedIsNeverSent() async throws {
         let origin = try Self.numberingOrigin()
-        let rig = try UpstreamRig()
         let asked = Watched<[@Sendable (Bool) -> Void]>([])
         let record = rig.start(
             rig.request("POST", port: origin.port), permit: { response in asked.update { $0.append(response) } })
@@ -226,7 +220,6 @@ struct DirectConnectionTests {
             connection.reset()
             isReset.fire()
         }
-        let rig = try UpstreamRig()
         #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "1 0")
         let askedCount = Atomic(0)
         let text = String(repeating: "b", count: byteCount)
@@ -251,7 +244,6 @@ struct DirectConnectionTests {
     /// The origin resets each connection as soon as it is open: as long as the kernel takes nothing, nothing was sent.
     @Test func evidenceAgreesWithWhatTheOriginReceived() async throws {
         let origin = try MisbehavingOrigin { $0.reset() }
-        let rig = try UpstreamRig()
         for _ in 1...200 {
             let facts = await rig.send(rig.request("POST", port: origin.port, framing: .length(2), body: rig.body("ab")))
             let failure = try #require(facts.failure)

@@ -9,6 +9,10 @@ import Testing
 /// connection that is used again.
 @Suite(.bothPaths)
 struct FramingTests {
+    private let rig: UpstreamRig
+
+    init() throws { rig = try UpstreamRig() }
+
     struct Example: Sendable, CustomTestStringConvertible {
         var answer: String
         var kind = FailureKind.httpProtocolError
@@ -62,7 +66,6 @@ struct FramingTests {
         let origin = try MisbehavingOrigin { connection in
             while connection.readRequest() != nil { connection.write(example.answer) }
         }
-        let rig = try UpstreamRig()
         for number in 1...2 {
             let facts = await rig.send(rig.request(example.method, port: origin.port))
             #expect(facts.events.filter { $0 != "interim" } == ["failed"])
@@ -91,7 +94,6 @@ struct FramingTests {
         let origin = try MisbehavingOrigin { connection in
             while connection.readRequest() != nil { connection.write(example.answer) }
         }
-        let rig = try UpstreamRig()
         for number in 1...3 {
             let facts = await rig.send(
                 rig.request(
@@ -112,7 +114,6 @@ struct FramingTests {
                 connection.write("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\nX-A: 1\r\n\r\n")
             }
         }
-        let rig = try UpstreamRig()
         for number in 1...2 {
             let facts = await rig.send(rig.request("GET", port: origin.port))
             #expect(facts.head == "HTTP/1.1 204 No Content\r\nX-A: 1\r\n")
@@ -125,7 +126,6 @@ struct FramingTests {
         let origin = try MisbehavingOrigin { connection in
             while connection.readRequest() != nil { connection.answer("why", status: "\(status) Own Invention") }
         }
-        let rig = try UpstreamRig()
         for method in ["GET", "GET", "PUT"] {
             let body = method == "PUT" ? rig.body("abc", mayBeSentTwice: true) : nil
             let facts = await rig.send(
@@ -147,7 +147,6 @@ struct FramingTests {
                 connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks)
             }
         }
-        let rig = try UpstreamRig()
         for number in 1...2 {
             let facts = await rig.send(rig.request("GET", port: origin.port))
             #expect(facts.events.last == "failed")
@@ -180,7 +179,6 @@ struct FramingTests {
                     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\(line)\r\n")
             }
         }
-        let rig = try UpstreamRig()
         let facts = await rig.send(rig.request("GET", port: origin.port))
         #expect(facts.events == ["head", "body", "failed"])
         #expect(facts.failure?.evidence == .answered)

@@ -7,6 +7,10 @@ import Testing
 
 @Suite(.bothPaths)
 struct IdleConnectionTests {
+    private let rig: UpstreamRig
+
+    init() throws { rig = try UpstreamRig() }
+
     @Test func openConnectionsAndRequestsOnThemAreCounted() async throws {
         let (arrived, answered, ended) = (Signal(), Signal(), Signal())
         let origin = try MisbehavingOrigin { connection in
@@ -16,7 +20,6 @@ struct IdleConnectionTests {
             connection.answer()
             ended.block()
         }
-        let rig = try UpstreamRig()
         let request = rig.request("GET", port: origin.port)
         async let response = rig.send(request)
         #expect(await arrived.happened())
@@ -51,7 +54,6 @@ struct IdleConnectionTests {
             poisoned.fire()
             connection.readToEnd()
         }
-        let rig = try UpstreamRig()
         #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "from 1")
         answered.fire()
         #expect(await poisoned.happened())
@@ -76,7 +78,6 @@ struct IdleConnectionTests {
             poisoned.fire()
             connection.readToEnd()
         }
-        let rig = try UpstreamRig()
         #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "from 1")
         // The turn of the loop in which it comes goes on with the next request.
         let queued = Signal()
@@ -102,7 +103,6 @@ struct IdleConnectionTests {
         let origin = try MisbehavingOrigin { connection in
             while connection.readRequest() != nil { connection.write(answer) }
         }
-        let rig = try UpstreamRig()
         for _ in 1...2 {
             let facts = await rig.send(rig.request("GET", port: origin.port))
             #expect(facts.events == ["head", "body", "end"])
@@ -113,7 +113,6 @@ struct IdleConnectionTests {
 
     @Test func afterANetworkChangeNoOldConnectionIsUsed() async throws {
         let origin = try MisbehavingOrigin.answering()
-        let rig = try UpstreamRig()
         _ = await rig.send(rig.request("GET", port: origin.port))
         rig.eventLoop.execute { rig.worker.networkChanged() }
         _ = await rig.send(rig.request("GET", port: origin.port))
@@ -123,7 +122,6 @@ struct IdleConnectionTests {
 
     @Test func attemptThatNeedsAFreshConnectionGetsOne() async throws {
         let origin = try MisbehavingOrigin.answering()
-        let rig = try UpstreamRig()
         _ = await rig.send(rig.request("GET", port: origin.port))
         _ = await rig.send(rig.request("GET", port: origin.port), needsFreshConnection: true)
         #expect(origin.connections.count == 2)

@@ -10,12 +10,15 @@ import Testing
 /// Attempts whose origin has a name, with a resolver that does what the test says.
 @Suite(.bothPaths)
 struct ResolvingTests {
+    private let origin: MisbehavingOrigin
+
+    init() throws { origin = try MisbehavingOrigin.answering() }
+
     private static let here = NameOutcome.addresses("127.0.0.1")
 
     // MARK: Single flight, kept responses
 
     @Test func aHundredAttemptsForANameShareOneLookup() async throws {
-        let origin = try MisbehavingOrigin.answering()
         let gate = Signal()
         let lookup = ScriptedLookup(Self.here, gate: gate)
         let resolver = lookup.resolver()
@@ -33,7 +36,6 @@ struct ResolvingTests {
     }
 
     @Test func knownNameIsNotResolvedAgain() async throws {
-        let origin = try MisbehavingOrigin.answering()
         let lookup = ScriptedLookup(Self.here, .failed(.unknown))
         let rig = try UpstreamRig(resolver: lookup.resolver())
         for method in ["GET", "POST", "POST", "GET"] {
@@ -47,7 +49,6 @@ struct ResolvingTests {
 
     /// The name has moved: nothing listens at its old address.
     @Test func connectFailureMakesTheNextAttemptAskAgain() async throws {
-        let origin = try MisbehavingOrigin.answering()
         let lookup = ScriptedLookup(.addresses("127.0.0.9"), Self.here)
         let rig = try UpstreamRig(resolver: lookup.resolver(nameAgeMax: .seconds(60)))
         let request = rig.request("POST", port: origin.port, host: "origin.test")
@@ -61,7 +62,6 @@ struct ResolvingTests {
     }
 
     @Test func aKeptAliveConnectionNeedsNoResolver() async throws {
-        let origin = try MisbehavingOrigin.answering()
         let lookup = ScriptedLookup(Self.here, .failed(.noResolver))
         // Known addresses are dropped at once.
         let rig = try UpstreamRig(resolver: lookup.resolver(nameAgeMax: .zero))
@@ -166,7 +166,6 @@ struct ResolvingTests {
 
     @Test(arguments: ["localhost", "a.localhost", "localhost.", "127.0.0.1", "127.1", "0x7f000001"])
     func addressesAndLocalhostAreNotResolved(host: String) async throws {
-        let origin = try MisbehavingOrigin.answering()
         let lookup = ScriptedLookup(.failed(.unknown))
         let rig = try UpstreamRig(resolver: lookup.resolver())
         for method in ["GET", "POST"] {
@@ -179,7 +178,6 @@ struct ResolvingTests {
         "origin.test", "origin.test.", "Origin.Test", "-a.test", "_a.test", "1.2.3.4.5", "256.256.256.256",
     ])
     func namesAreResolvedOnceAndReached(host: String) async throws {
-        let origin = try MisbehavingOrigin.answering()
         let lookup = ScriptedLookup(Self.here)
         let rig = try UpstreamRig(resolver: lookup.resolver())
         for method in ["GET", "POST"] {
@@ -189,14 +187,12 @@ struct ResolvingTests {
     }
 
     @Test func allAddressesAreTried() async throws {
-        let origin = try MisbehavingOrigin.answering()
         let rig = try UpstreamRig(
             resolver: ScriptedLookup(.addresses("[::1],127.0.0.2,127.0.0.1")).resolver())
         #expect(await rig.send(rig.request("GET", port: origin.port, host: "origin.test")).status == 200)
     }
 
     @Test func refusedAddressIsNotAnOutage() async throws {
-        let origin = try MisbehavingOrigin.answering()
         let rig = try UpstreamRig(
             guard: AddressTests.PortGuard(port: origin.port), resolver: ScriptedLookup(Self.here).resolver())
         let facts = await rig.send(rig.request("GET", port: origin.port, host: "origin.test"))
@@ -207,7 +203,6 @@ struct ResolvingTests {
     // MARK: Network changes
 
     @Test func namesAreResolvedAgainAfterANetworkChange() async throws {
-        let origin = try MisbehavingOrigin.answering()
         let lookup = ScriptedLookup(.addresses("127.0.0.2"), Self.here)
         let rig = try UpstreamRig(resolver: lookup.resolver())
         let request = rig.request("GET", port: origin.port, host: "origin.test")
@@ -218,7 +213,6 @@ struct ResolvingTests {
     }
 
     @Test func attemptWaitingForAnOlderNetworksLookupResolvesAgain() async throws {
-        let origin = try MisbehavingOrigin.answering()
         let gate = Signal()
         defer { gate.fire() }
         // The first lookup hangs until the test is over; what it would say is wrong.
@@ -245,7 +239,6 @@ struct ResolvingTests {
     }
 
     @Test func addressesFromALookupBeforeANetworkChangeAreNotUsed() async throws {
-        let origin = try MisbehavingOrigin.answering()
         let gate = Signal()
         let lookup = ScriptedLookup(.failed(.unknown), Self.here, gate: gate, blocksOnce: true)
         let resolver = lookup.resolver()

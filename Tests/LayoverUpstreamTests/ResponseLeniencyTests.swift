@@ -8,6 +8,10 @@ import Testing
 /// agree about them.
 @Suite(.bothPaths)
 struct ResponseLeniencyTests {
+    private let rig: UpstreamRig
+
+    init() throws { rig = try UpstreamRig() }
+
     @Test(arguments: [
         ("HTTP/1.1 200 OK\r\nX-A : 1\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 200 OK\r\nX-A: 1\r\n"),
         ("HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 200 \r\n"),
@@ -19,7 +23,6 @@ struct ResponseLeniencyTests {
         let origin = try MisbehavingOrigin { connection in
             while connection.readRequest() != nil { connection.write(answer) }
         }
-        let rig = try UpstreamRig()
         for _ in 1...2 {
             let facts = await rig.send(rig.request("GET", port: origin.port))
             #expect(facts.failure == nil)
@@ -35,7 +38,6 @@ struct ResponseLeniencyTests {
             _ = connection.readRequest()
             connection.write(answer)
         }
-        let rig = try UpstreamRig()
         let facts = await rig.send(rig.request("GET", port: origin.port))
         #expect(facts.failure == nil)
         #expect(facts.head == "HTTP/1.1 200 OK\r\nX: y\r\n")
@@ -49,7 +51,6 @@ struct ResponseLeniencyTests {
                 connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 2\r\n\r\n" + (method == "GET" ? "ok" : ""))
             }
         }
-        let rig = try UpstreamRig()
         let start = ContinuousClock.now
         for _ in 1...2 {
             let facts = await rig.send(rig.request(method, port: origin.port))
@@ -69,7 +70,6 @@ struct ResponseLeniencyTests {
         let origin = try MisbehavingOrigin { connection in
             while connection.readRequest() != nil { connection.write(answer) }
         }
-        let rig = try UpstreamRig()
         let facts = await rig.send(rig.request("GET", port: origin.port))
         if Path.current == .direct {
             #expect(facts.bodyText == "ok" && facts.failure == nil)
@@ -88,7 +88,6 @@ struct ResponseLeniencyTests {
             connection.write(bytes)
             connection.readToEnd()
         }
-        let rig = try UpstreamRig()
         let facts = await rig.send(rig.request("GET", port: origin.port))
         #expect(facts.events == ["failed"])
         facts.failure.expect(kind: .httpProtocolError, evidence: .maybeApplied)
@@ -100,7 +99,6 @@ struct ResponseLeniencyTests {
             _ = connection.readRequest()
             connection.write([0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x46])
         }
-        let rig = try UpstreamRig()
         let facts = await rig.send(rig.request("GET", port: origin.port))
         #expect(facts.failure?.kind == .httpProtocolError)
     }

@@ -4,6 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(3)))
 struct RetryCoordinatorTests {
+    private let coordinator = RetryCoordinator()
     let clock = SteppedClock()
     let server = ScriptedServer()
 
@@ -30,7 +31,6 @@ struct RetryCoordinatorTests {
     }
 
     @Test func visibilityBeginsWithTheValueNowAndFollows() async throws {
-        let coordinator = RetryCoordinator()
         var early = coordinator.visibility.makeAsyncIterator()
         #expect(await early.next() == false)
         let task = start("a", on: coordinator)
@@ -58,7 +58,6 @@ struct RetryCoordinatorTests {
 
     /// If the error were waited out, the wake-up would have another attempt follow at once.
     @Test func cancellationErrorOfTheOperationItselfIsThrownAtOnce() async {
-        let coordinator = RetryCoordinator()
         await #expect(throws: CancellationError.self) {
             try await coordinator.run { attempt in
                 coordinator.wakeUp()
@@ -103,7 +102,6 @@ struct RetryCoordinatorTests {
     }
 
     @Test func everyElementOfASequenceIsAWakeUp() async throws {
-        let coordinator = RetryCoordinator()
         let reachability = CountedWakes()
         let listener = Task { await coordinator.wakeUp(on: reachability) }
         var reader = coordinator.failures.makeAsyncIterator()
@@ -132,7 +130,6 @@ struct RetryCoordinatorTests {
 
     @Test @MainActor func theOperationRunsWhereItsCallerRuns() async throws {
         var attempts = 0
-        let coordinator = RetryCoordinator()
         try await coordinator.run { _ in
             MainActor.assertIsolated()
             attempts += 1

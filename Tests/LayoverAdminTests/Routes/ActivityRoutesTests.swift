@@ -7,8 +7,9 @@ import Testing
 
 /// Origins, lanes and the last 15 minutes.
 struct ActivityRoutesTests {
+    private let harness = AdminHarness()
+
     @Test func shutOriginShowsItsGateAndItsBacklog() async throws {
-        let harness = AdminHarness()
         #expect(try await harness.send("GET", "/v1/origins").text == #"{"data":[],"nextCursor":null}"#)
         harness.park(1)
         harness.park(2)
@@ -41,7 +42,6 @@ struct ActivityRoutesTests {
     }
 
     @Test func pauseOfAnOriginIsShown() async throws {
-        let harness = AdminHarness()
         harness.park(1)
         harness.engine.post(OriginPaused(Origin(scheme: .http, host: "shop.example"), for: Policy.ratelimited, .seconds(30)))
         let pauses = try await harness.send("GET", "/v1/origins").data.first?["pauses"] as? [[String: String]]
@@ -50,7 +50,6 @@ struct ActivityRoutesTests {
     }
 
     @Test func blockedLaneNamesItsFirst() async throws {
-        let harness = AdminHarness()
         #expect(try await harness.send("GET", "/v1/lanes").data.isEmpty)
         let first = harness.park(1).id
         let second = harness.park(2).id
@@ -68,7 +67,6 @@ struct ActivityRoutesTests {
     }
 
     @Test func seriesHasABucketForEachFiveSeconds() async throws {
-        let harness = AdminHarness()
         harness.park(1)
         harness.park(2)
         _ = try await harness.post("/v1/pending/\(AdminHarness.id(1))/cancel")

@@ -4,8 +4,9 @@ import Testing
 @testable import LayoverAdmin
 
 struct BulkRoutesTests {
+    private let harness = AdminHarness()
+
     @Test func idsGetAResultEachInTheirOrder() async throws {
-        let harness = AdminHarness()
         for number in 1...2 { harness.park(UInt64(number)) }
         #expect(try await harness.post("/v1/pending/\(AdminHarness.id(2))/cancel").status == 200)
         let ids =
@@ -25,7 +26,6 @@ struct BulkRoutesTests {
     /// All of them were parked at 00:00:05.
     @Test(arguments: [("05.000", 0, 2), ("05.001", 2, 0)])
     func entriesParkedLaterAreLeftAloneAndCounted(second: String, matched: Int, later: Int) async throws {
-        let harness = AdminHarness()
         for number in 1...2 { harness.park(UInt64(number)) }
         for dryRun in [true, false] {
             let response = try await harness.post(
@@ -38,7 +38,6 @@ struct BulkRoutesTests {
     }
 
     @Test func filterReachesOnlyWhatItNames() async throws {
-        let harness = AdminHarness()
         let one = harness.park(1, host: "a.example").exchange
         let other = harness.park(2, host: "b.example").exchange
 
@@ -53,7 +52,6 @@ struct BulkRoutesTests {
 
     @Test(arguments: ["\"waiting\"", "\"waiting,held\"", "[\"waiting\",\"attempting\"]"])
     func statesInAFilterAreATextOrAList(states: String) async throws {
-        let harness = AdminHarness()
         harness.park(1)
         let response = try await harness.post(
             "/v1/pending/retry", "{\"filter\":{\"state\":\(states),\"q\":\"cart\"},\"dryRun\":true}")
@@ -61,7 +59,6 @@ struct BulkRoutesTests {
     }
 
     @Test func dryRunCountsOnly() async throws {
-        let harness = AdminHarness()
         let (id, exchange) = harness.park(1)
         for body in ["{\"all\":true,\"dryRun\":true}", "{\"ids\":[\"\(id)\"],\"dryRun\":true}"] {
             let response = try await harness.post("/v1/pending/cancel", body)
@@ -72,7 +69,6 @@ struct BulkRoutesTests {
     }
 
     @Test func allReachesMoreThanOnePortion() async throws {
-        let harness = AdminHarness()
         let exchanges = (1...700).map { harness.park(UInt64($0)).exchange }
         let response = try await harness.post(
             "/v1/pending/cancel", "{\"all\":true,\"reason\":\"clean up\"}")

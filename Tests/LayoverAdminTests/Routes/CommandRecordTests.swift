@@ -7,6 +7,7 @@ import Testing
 
 /// The record of a command: who gave it, when, from where and why.
 struct CommandRecordTests {
+    private let harness = AdminHarness()
     private static let reason = "{\"reason\":\"booked by hand\"}"
 
     private func lastCommand(_ response: Answer) -> [String: String?] {
@@ -14,7 +15,6 @@ struct CommandRecordTests {
     }
 
     @Test func entryNamesItsNewestCommand() async throws {
-        let harness = AdminHarness()
         let id = harness.park(1).id
         #expect(try await harness.send("GET", "/v1/pending/\(id)").json["lastCommand"] == nil)
         _ = try await harness.post("/v1/pending/\(id)/hold", "{\"reason\":\"lunch\"}")
@@ -38,7 +38,6 @@ struct CommandRecordTests {
     }
 
     @Test func commandsForManyAreKeptWithEach() async throws {
-        let harness = AdminHarness()
         let ids = (1...4).map { harness.park($0).id }
         _ = try await harness.post("/v1/pending/hold", "{\"ids\":[\"\(ids[0])\"],\"reason\":\"one\"}")
         _ = try await harness.post("/v1/pending/cancel", "{\"ids\":[\"\(ids[1])\"],\"reason\":\"two\"}")
@@ -53,7 +52,6 @@ struct CommandRecordTests {
     }
 
     @Test func commandThatIsRefusedLeavesNoTrace() async throws {
-        let harness = AdminHarness()
         let id = harness.park(1).id
         #expect(try await harness.post("/v1/pending/\(id)/release", Self.reason).status == 409)
         #expect(try await harness.post("/v1/pending/\(id)/force", Self.reason).status == 409)
@@ -61,7 +59,6 @@ struct CommandRecordTests {
     }
 
     @Test func longReasonIsRefusedWithASentence() async throws {
-        let harness = AdminHarness()
         let id = harness.park(1).id
         let long = "{\"reason\":\"\(String(repeating: "a", count: 501))\"}"
         let response = try await harness.post("/v1/pending/\(id)/hold", long).expectStatus(400)
@@ -78,7 +75,6 @@ struct CommandRecordTests {
     private static let ending = "Cancelled at 2026-01-01T00:00:05.000Z, after 1 attempt and 0.0 s of waiting"
 
     @Test func explainNamesTheOneCauseOfACancellation() async throws {
-        let harness = AdminHarness()
         let (byPerson, byClient, byStop) = (harness.park(1).id, harness.park(2).id, harness.park(3).id)
         _ = try await harness.post("/v1/pending/\(byPerson)/cancel", Self.reason)
         // A command is no cause of what came later.
@@ -92,7 +88,6 @@ struct CommandRecordTests {
     }
 
     @Test func explainNamesWhoHoldsARequest() async throws {
-        let harness = AdminHarness()
         let id = harness.park(1).id
         _ = try await harness.post("/v1/pending/\(id)/hold", Self.reason)
         #expect(try await now(harness, id).hasPrefix("Held by a person (loopback): release resumes"))

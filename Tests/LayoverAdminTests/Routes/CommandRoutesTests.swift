@@ -6,6 +6,7 @@ import Testing
 
 /// hold, release and force; retry and cancel stand with the pending set.
 struct CommandRoutesTests {
+    private let harness = AdminHarness()
     private static let acknowledged = "{\"acknowledge\":\"duplicate-risk\"}"
 
     @Test func heldEntryWaitsForAPersonUntilItIsReleased() async throws {
@@ -29,7 +30,6 @@ struct CommandRoutesTests {
     }
 
     @Test func commandsCheckTheRevision() async throws {
-        let harness = AdminHarness()
         let id = harness.park(1).id
         let held = try await harness.post("/v1/pending/\(id)/hold", fields: ["If-Match": "\"1\""])
         #expect(held.json["revision"] as? Int == 2)
@@ -43,7 +43,6 @@ struct CommandRoutesTests {
     }
 
     @Test func forceWithAcknowledgementSendsAMaybeAppliedRequest() async throws {
-        let harness = AdminHarness()
         let (id, exchange) = harness.parkUndecided(1)
         let entry = try await harness.send("GET", "/v1/pending/\(id)").json
         #expect(entry["state"] as? String == "undecided")
@@ -61,7 +60,6 @@ struct CommandRoutesTests {
         "{}", "{\"acknowledge\":\"yes\"}", "{\"acknowledge\":\"\"}", "{\"reason\":\"duplicate-risk\"}",
     ])
     func forceWithoutTheAcknowledgementSendsNothing(body: String) async throws {
-        let harness = AdminHarness()
         let (id, exchange) = harness.parkUndecided(1)
         let response = try await harness.post("/v1/pending/\(id)/force", body).expectStatus(422)
         #expect(response["Content-Type"] == "application/problem+json")
@@ -73,7 +71,6 @@ struct CommandRoutesTests {
     }
 
     @Test func wrongRevisionIsRefusedBeforeTheAcknowledgementIsChecked() async throws {
-        let harness = AdminHarness()
         let id = harness.parkUndecided(1).id
         let response = try await harness.post(
             "/v1/pending/\(id)/force", Self.acknowledged, fields: ["If-Match": "\"77\""])
@@ -81,7 +78,6 @@ struct CommandRoutesTests {
     }
 
     @Test func retryOfAMaybeAppliedRequestIsAConflictThatNamesForce() async throws {
-        let harness = AdminHarness()
         let id = harness.parkUndecided(1).id
         let response = try await harness.post("/v1/pending/\(id)/retry").expectStatus(409)
         #expect((response.json["detail"] as? String)?.contains("force") == true)
@@ -89,7 +85,6 @@ struct CommandRoutesTests {
 
     @Test(arguments: ["retry", "cancel", "hold", "release", "force"])
     func everyCommandOnAnEndedEntryIsAConflictAndOnAnUnknownOneNotFound(command: String) async throws {
-        let harness = AdminHarness()
         let id = harness.park(1).id
         _ = try await harness.post("/v1/pending/\(id)/cancel")
         let ended = try await harness.post("/v1/pending/\(id)/\(command)", Self.acknowledged)
@@ -100,7 +95,6 @@ struct CommandRoutesTests {
     }
 
     @Test func manyAreHeldAndReleased() async throws {
-        let harness = AdminHarness()
         for number in 1...3 { harness.park(UInt64(number)) }
         harness.parkUndecided(4)
         let ids = [1, 4, 9].map { "\"\(AdminHarness.id(UInt64($0)))\"" }.joined(separator: ",")

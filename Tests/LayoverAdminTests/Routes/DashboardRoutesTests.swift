@@ -8,8 +8,9 @@ import Testing
 
 /// The page, its files and its snapshots. The behaviour of the page in a browser is tested in `Tests/Dashboard`.
 struct DashboardRoutesTests {
+    private let harness = AdminHarness()
+
     @Test func pageHasTheBannerAndTheRowsAtLoadAndNoScriptInIt() async throws {
-        let harness = AdminHarness()
         harness.park(1, url: "http://shop.example/</script><script>alert(1)</script>\u{202E}")
         let page = try await harness.send("GET", "/")
         #expect(page.status == 200 && page["Content-Type"] == "text/html; charset=utf-8")
@@ -26,14 +27,12 @@ struct DashboardRoutesTests {
     }
 
     @Test func pageExplainsAnAddressThatCannotBeRead() async throws {
-        let harness = AdminHarness()
         let page = try await harness.send("GET", "/?tab=all")
         #expect(page.status == 200 && page.text.contains("There is no tab &#39;all&#39;."))
         #expect(try await harness.send("GET", "/?what=1").text.contains("Unknown parameter &#39;what&#39;."))
     }
 
     @Test func everyFileIsServedWithItsTag() async throws {
-        let harness = AdminHarness()
         for (name, file) in DashboardFile.all {
             let response = try await harness.send("GET", "/dashboard/\(name)")
             #expect(response.status == 200 && response["Content-Type"] == file.type && response["Cache-Control"] == "no-cache")
@@ -60,7 +59,6 @@ struct DashboardRoutesTests {
 
     @Test(arguments: words)
     func wordsFilterTheList(text: String, count: Int) async throws {
-        let harness = AdminHarness()
         harness.park(1, url: "http://shop.example/a/1")
         harness.park(2, url: "http://shop.example/a/2")
         harness.park(3, method: "POST", url: "http://other.example/b", host: "other.example")
@@ -71,14 +69,12 @@ struct DashboardRoutesTests {
 
     @Test(arguments: ["host:", "host:a host:b", "state:asleep", "\"open", "incident:1"])
     func wordsThatMeanNothingAreRefusedWithASentence(text: String) async throws {
-        let harness = AdminHarness()
         let query = text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
         let response = try await harness.send("GET", "/dashboard/snapshot?q=\(query)")
         #expect(response.status == 400 && (response.json["detail"] as? String)?.hasSuffix(".") == true)
     }
 
     @Test func snapshotHasTheFilterInTheFormOfACommandForMany() async throws {
-        let harness = AdminHarness()
         harness.park(1)
         harness.park(2, url: "http://other.example/b", host: "other.example")
         let incident = try #require(try await harness.send("GET", "/v1/incidents").ids.first)
@@ -103,7 +99,6 @@ struct DashboardRoutesTests {
     }
 
     @Test func wordsAreCounted() async throws {
-        let harness = AdminHarness()
         harness.park(1)
         harness.park(2)
         harness.park(3, method: "POST", url: "http://other.example/b", host: "other.example")

@@ -5,6 +5,8 @@ import Testing
 
 /// One row for everything that the admin API refuses.
 struct ErrorTableTests {
+    private let harness = AdminHarness()
+
     struct Row: Sendable, CustomTestStringConvertible {
         var says: String
         var method = "POST"
@@ -227,7 +229,6 @@ struct ErrorTableTests {
 
     @Test(arguments: rows)
     func errorIsAProblemAndChangesNothing(row: Row) async throws {
-        let harness = AdminHarness()
         let exchange = harness.park(1).exchange
         let response = try await harness.send(
             row.method, row.path, host: row.host, fields: row.fields, body: row.body)
@@ -244,7 +245,6 @@ struct ErrorTableTests {
     }
 
     @Test func retryOfAnAttemptUnderWayIsAConflict() async throws {
-        let harness = AdminHarness()
         let id = harness.park(1).id
         #expect(
             try await harness.post("/v1/pending/\(id)/retry").json["state"] as? String == "attempting")
@@ -253,7 +253,6 @@ struct ErrorTableTests {
     }
 
     @Test func wrongMethodNamesTheRightOnes() async throws {
-        let harness = AdminHarness()
         #expect(try await harness.send("DELETE", "/v1/reachability")["Allow"] == "GET, HEAD, PUT")
         #expect(try await harness.send("GET", "/v1/pending/cancel")["Allow"] == "POST")
         #expect(try await harness.send("PUT", "/v1/pending/\(Self.known)")["Allow"] == "GET, HEAD, PATCH")
@@ -285,14 +284,12 @@ struct ErrorTableTests {
         ["Sec-Fetch-Site": "same-origin"], ["Sec-Fetch-Site": "none"], [:],
     ])
     func ownPagesAndProgramsAreAllowed(fields: [String: String]) async throws {
-        let harness = AdminHarness()
         let response = try await harness.send("GET", "/v1/status", host: "localhost:8081", fields: fields).expectStatus(200)
         expectSafetyFields(response)
     }
 
     @Test(arguments: ["localhost", "LOCALHOST:1", "127.0.0.1:8081", "[::1]", "[::1]:8081"])
     func portsOfAllowedHostsDoNotMatter(host: String) async throws {
-        let harness = AdminHarness()
         #expect(try await harness.send("GET", "/livez", host: host).status == 200)
     }
 }

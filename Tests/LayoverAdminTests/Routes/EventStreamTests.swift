@@ -10,6 +10,8 @@ import Testing
 @testable import LayoverAdmin
 
 struct EventStreamTests {
+    private let harness = AdminHarness()
+
     /// One event as it stands on the stream.
     struct Received {
         var id: String?
@@ -76,7 +78,6 @@ struct EventStreamTests {
     struct EndOfStream: Error {}
 
     @Test func snapshotComesFirstAndThenWhatHappens() async throws {
-        let harness = AdminHarness()
         harness.park(1)
         try await follow(harness) { blocks in
             let snapshot = try await blocks.nextEvent()
@@ -109,7 +110,6 @@ struct EventStreamTests {
     }
 
     @Test func eventsShowTheProgressOfABrokenResponse() async throws {
-        let harness = AdminHarness()
         try await follow(harness) { blocks in
             _ = try await blocks.nextEvent()
             let id = harness.park(1, failure: .terminated, resume: ResumeProgress(done: 5, total: 10, times: 0)).id
@@ -165,7 +165,6 @@ struct EventStreamTests {
     }
 
     @Test func reloadIsAnEvent() async throws {
-        let harness = AdminHarness()
         try await follow(harness) { blocks in
             _ = try await blocks.nextEvent()
             await harness.engine.reloaded(
@@ -178,7 +177,6 @@ struct EventStreamTests {
     }
 
     @Test func lastEventIDBringsOnlyWhatWasMissed() async throws {
-        let harness = AdminHarness()
         harness.park(1)
         var seen: String?
         try await follow(harness) { seen = try await $0.nextEvent().id }
@@ -194,7 +192,6 @@ struct EventStreamTests {
 
     @Test(arguments: ["otherrun-0", "0", "", "x-y-z"])
     func idOfAnotherRunBringsASnapshot(id: String) async throws {
-        let harness = AdminHarness()
         harness.park(1)
         try await follow(harness, after: id) { blocks in
             let first = try await blocks.nextEvent()
@@ -216,7 +213,6 @@ struct EventStreamTests {
     }
 
     @Test func largeSnapshotIsOneEvent() async throws {
-        let harness = AdminHarness()
         for number in 1...600 { harness.park(UInt64(number)) }
         try await follow(harness) { blocks in
             let snapshot = try await blocks.nextEvent()
@@ -225,7 +221,6 @@ struct EventStreamTests {
     }
 
     @Test func streamEndsWithTheEngine() async throws {
-        let harness = AdminHarness()
         try await follow(harness) { blocks in
             _ = try await blocks.nextEvent()
             await harness.engine.finishWatching()
@@ -258,7 +253,6 @@ struct EventStreamTests {
     }
 
     @Test func slowReaderGetsASnapshotMarkedAsLost() async throws {
-        let harness = AdminHarness()
         let response = try await harness.respond("GET", "/v1/events")
         let writer = SlowWriter()
         let writing = Task { try await response.body.write(writer) }

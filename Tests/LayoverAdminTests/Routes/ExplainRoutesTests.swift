@@ -6,6 +6,7 @@ import Testing
 @testable import LayoverAdmin
 
 struct ExplainRoutesTests {
+    private let harness = AdminHarness()
     private static let keys: Set<String> = [
         "number", "trigger", "startedAt", "endedAt", "phase", "kind", "evidence", "message", "status",
         "bytesSent", "reusedConnection", "localAddress", "remoteAddress", "curlCode", "osError", "verdict",
@@ -30,7 +31,6 @@ struct ExplainRoutesTests {
     }
 
     @Test func timelineHasEveryFieldOfTheContract() async throws {
-        let harness = AdminHarness()
         let failed = Self.record(1, .arrival, .park(Self.parking)) { $0.failure = .terminated }
         let id = harness.park(1, failure: .terminated, parking: Self.parking, attempts: [failed]).id
         let response = try await harness.send("GET", "/v1/pending/\(id)/explain").expectStatus(200)
@@ -63,7 +63,6 @@ struct ExplainRoutesTests {
     }
 
     @Test func brokenResponseIsShownWithItsNumberOfContinuations() async throws {
-        let harness = AdminHarness()
         let id = harness.park(1, failure: .terminated, resume: ResumeProgress(done: 5, total: 10, times: 2)).id
         let text = try #require(try await now(harness, id)["text"] as? String)
         #expect(text.hasSuffix(" Its response broke off: 5 of 10 bytes have come, resumed=2."))
@@ -72,7 +71,6 @@ struct ExplainRoutesTests {
     }
 
     @Test func responseHasItsStatusAndItsConnection() async throws {
-        let harness = AdminHarness()
         let answered = Self.record(
             1, .arrival, .park(.init(delay: .seconds(1), shutsGate: false, rule: .status))
         ) {
@@ -98,7 +96,6 @@ struct ExplainRoutesTests {
     }
 
     @Test func droppedAttemptsAreCounted() async throws {
-        let harness = AdminHarness()
         let records = (1...60).map {
             Self.record($0, .dueTime, .park(Self.parking)) { $0.failure = .refused }
         }
@@ -111,7 +108,6 @@ struct ExplainRoutesTests {
     // MARK: Now
 
     @Test func waitingNamesItsReasonAndItsEnd() async throws {
-        let harness = AdminHarness()
         let id = harness.park(1).id
         let now = try await now(harness, id)
         #expect(now["state"] as? String == "waiting")
@@ -124,7 +120,6 @@ struct ExplainRoutesTests {
     }
 
     @Test func waitForTimeNamesTheFailureAndTheTime() async throws {
-        let harness = AdminHarness()
         let id = harness.park(
             1, failure: .answered(503),
             parking: .init(delay: .seconds(7), shutsGate: false, rule: .status)
@@ -139,7 +134,6 @@ struct ExplainRoutesTests {
     }
 
     @Test func offlineNamesTheAdminAndTheReason() async throws {
-        let harness = AdminHarness()
         _ = await harness.engine.setMode(.offline, reason: "train")
         let id = harness.park(
             1, failure: nil, parking: .init(delay: .zero, shutsGate: false, rule: .gate)
@@ -152,7 +146,6 @@ struct ExplainRoutesTests {
     }
 
     @Test func attemptingHeldAndUndecidedNameTheNextStep() async throws {
-        let harness = AdminHarness()
         let id = harness.park(1).id
         _ = try await harness.post("/v1/pending/\(id)/hold")
         let held = try await now(harness, id)
@@ -170,7 +163,6 @@ struct ExplainRoutesTests {
     /// One word for all that wait in an outage, also for who has attempts left of its own.
     @Test(arguments: [(0, "No automatic attempts are left."), (3, "No automatic attempts are left for this outage.")])
     func exhaustedNamesTheRequestOrTheOutage(left: Int, words: String) async throws {
-        let harness = AdminHarness()
         let id = harness.park(
             1, parking: .init(delay: .zero, shutsGate: true, asks: .exhausted, rule: .onExhausted),
             automaticLeft: left
@@ -181,7 +173,6 @@ struct ExplainRoutesTests {
 
     @Test(arguments: AdoptionObstacle.allCases)
     func cancelledAdoptionNamesItsReason(obstacle: AdoptionObstacle) async throws {
-        let harness = AdminHarness()
         let id = harness.park(1).id
         harness.engine.post(.notAdopted(id, obstacle))
         harness.engine.post(
@@ -191,7 +182,6 @@ struct ExplainRoutesTests {
     }
 
     @Test func endedEntryIsExplainedToo() async throws {
-        let harness = AdminHarness()
         let id = harness.park(1).id
         let cancelled = harness.park(2).id
         _ = try await harness.post("/v1/pending/\(id)/retry")
@@ -222,7 +212,6 @@ struct ExplainRoutesTests {
     }
 
     @Test func deliveredNamesTheStatusOfItsResponse() async throws {
-        let harness = AdminHarness()
         let id = harness.park(1).id
         let record = Self.record(2, .admin, .deliver(.answered)) { $0.status = 201 }
         harness.engine.post(

@@ -5,13 +5,13 @@ import Testing
 @testable import LayoverAdmin
 
 struct IncidentRoutesTests {
+    private let harness = AdminHarness()
     private static let keys: Set<String> = [
         "id", "kind", "scope", "origin", "cause", "since", "waiting", "automaticLeft", "automaticMax", "nextAttemptAt",
         "manualOnly", "actions",
     ]
 
     @Test func outageOfAnOriginHasEveryFieldOfTheContract() async throws {
-        let harness = AdminHarness()
         harness.park(1, automaticLeft: 2)
         harness.park(2, automaticLeft: 3)
         let list = try await harness.send("GET", "/v1/incidents").expectStatus(200)
@@ -41,7 +41,6 @@ struct IncidentRoutesTests {
     }
 
     @Test func outageWithoutAttemptsHasNulls() async throws {
-        let harness = AdminHarness()
         _ = await harness.engine.setMode(.offline, reason: nil)
         harness.park(1, failure: nil, parking: .init(delay: .zero, shutsGate: false, rule: .gate))
         let incident = try #require(try await harness.send("GET", "/v1/incidents").data.first)
@@ -52,7 +51,6 @@ struct IncidentRoutesTests {
     }
 
     @Test func requestThatNeedsADecisionIsAnIncidentOfItsOwnKind() async throws {
-        let harness = AdminHarness()
         #expect(
             try await harness.send("GET", "/v1/incidents").text == "{\"data\":[],\"nextCursor\":null}")
         harness.parkUndecided(1)
@@ -68,7 +66,6 @@ struct IncidentRoutesTests {
     @Test func exhaustedIncidentIsManualAndRetrySendsItsEntries() async throws {
         var policy = Policy(name: "ask")
         policy.onExhausted = .ask
-        let harness = AdminHarness()
         let exchange = harness.park(
             1,
             parking: .init(delay: .zero, shutsGate: true, asks: .exhausted, rule: .onExhausted),
@@ -89,7 +86,6 @@ struct IncidentRoutesTests {
     }
 
     @Test func cancelEndsAllEntriesAndReturnsTheClosedIncident() async throws {
-        let harness = AdminHarness()
         let exchanges = [harness.park(1).exchange, harness.park(2).exchange]
         let other = harness.park(3, host: "b.example").exchange
         let incidents = try await harness.send("GET", "/v1/incidents").data

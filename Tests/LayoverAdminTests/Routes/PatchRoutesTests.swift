@@ -7,6 +7,8 @@ import Testing
 @testable import LayoverAdmin
 
 struct PatchRoutesTests {
+    private let harness = AdminHarness()
+
     private func patch(
         _ harness: AdminHarness, _ id: EntryID, _ body: String, ifMatch: String? = nil
     ) async throws -> Answer {
@@ -16,7 +18,6 @@ struct PatchRoutesTests {
     }
 
     @Test func onlyTheNamedKeysChange() async throws {
-        let harness = AdminHarness()
         let id = harness.park(1).id
         let before = try await harness.send("GET", "/v1/pending/\(id)").json
 
@@ -39,13 +40,11 @@ struct PatchRoutesTests {
 
     @Test(arguments: ["1.5", "-1", "8", "1e30"])
     func priorityIsAWholeNumber(text: String) async throws {
-        let harness = AdminHarness()
         let response = try await patch(harness, harness.park(1).id, "{\"priority\":\(text)}").expectStatus(400)
         #expect(response.json["detail"] as? String == "'priority' must be a whole number from 0 (first) to 7 (last).")
     }
 
     @Test func deadlineInThePastEndsTheEntry() async throws {
-        let harness = AdminHarness()
         let (id, exchange) = harness.park(1)
         let response = try await patch(harness, id, "{\"expiresAt\":\"2025-12-31T23:59:59Z\"}").expectStatus(200)
         #expect(response.json["state"] as? String == "expired")
@@ -55,7 +54,6 @@ struct PatchRoutesTests {
     }
 
     @Test func laneCannotChangeDuringAnAttemptButPriorityCan() async throws {
-        let harness = AdminHarness()
         let id = harness.park(1).id
         _ = try await harness.post("/v1/pending/\(id)/retry")
         let response = try await patch(harness, id, "{\"lane\":\"one\",\"priority\":1}").expectStatus(409)
@@ -67,7 +65,6 @@ struct PatchRoutesTests {
 
     /// If-Match is looked at before the engine is asked, and the entry may change in between.
     @Test func engineRefusesAnOldRevision() async throws {
-        let harness = AdminHarness()
         let id = harness.park(1).id
         let (result, entry) = await harness.engine.patch(id, EntryPatch(priority: 1), revision: 77)
         #expect(result == .stale)

@@ -5,8 +5,9 @@ import Testing
 @testable import LayoverAdmin
 
 struct PendingRoutesTests {
+    private let harness = AdminHarness()
+
     @Test func entryHasEveryFieldOfTheContractAndNoOther() async throws {
-        let harness = AdminHarness()
         let id = harness.park(1, url: "http://shop.example/cart?token=abc&page=2").id
         let entry = try await harness.send("GET", "/v1/pending/\(id)")
 
@@ -37,7 +38,6 @@ struct PendingRoutesTests {
     }
 
     @Test func listHoldsEntriesNewestLastAndCountsOfAllLiveStates() async throws {
-        let harness = AdminHarness()
         for number in 1...3 { harness.park(UInt64(number)) }
         let list = try await harness.send("GET", "/v1/pending")
 
@@ -48,7 +48,6 @@ struct PendingRoutesTests {
     }
 
     @Test func cursorLeadsThroughAllPagesWhateverEndsMeanwhile() async throws {
-        let harness = AdminHarness()
         for number in 1...5 { harness.park(UInt64(number)) }
         let first = try await harness.send("GET", "/v1/pending?limit=2")
         #expect(try await harness.post("/v1/pending/\(AdminHarness.id(2))/cancel").status == 200)
@@ -73,7 +72,6 @@ struct PendingRoutesTests {
             ("state=cancelled", [4]), ("state=waiting,cancelled", [1, 2, 3, 4]), ("state=", [1, 2, 3]),
         ] as [(String, [UInt64])])
     func filtersAndSorting(query: String, expected: [UInt64]) async throws {
-        let harness = AdminHarness()
         harness.park(1, url: "http://a.example/", host: "a.example")
         harness.park(2, url: "http://b.example/", host: "b.example")
         harness.park(3, method: "POST", url: "http://c.example/%C3%A9t%C3%A9", host: "c.example")
@@ -85,7 +83,6 @@ struct PendingRoutesTests {
     }
 
     @Test func linesStreamEveryEntryWithoutALimit() async throws {
-        let harness = AdminHarness()
         let count = 600
         for number in 1...count { harness.park(UInt64(number)) }
         let accept = ["Accept": "application/jsonl"]
@@ -103,7 +100,6 @@ struct PendingRoutesTests {
     }
 
     @Test func retryStartsAnAttemptAndReturnsTheEntry() async throws {
-        let harness = AdminHarness()
         let (id, exchange) = harness.park(1)
         let response = try await harness.post("/v1/pending/\(id)/retry", fields: ["If-Match": "\"1\""])
 
@@ -114,7 +110,6 @@ struct PendingRoutesTests {
     }
 
     @Test func cancelEndsTheEntryAndKeepsItKnown() async throws {
-        let harness = AdminHarness()
         let (id, exchange) = harness.park(1)
         let response = try await harness.send(
             "POST", "/v1/pending/\(id)/cancel",
@@ -130,7 +125,6 @@ struct PendingRoutesTests {
     }
 
     @Test func commandNeedsNoBody() async throws {
-        let harness = AdminHarness()
         let id = harness.park(1).id
         #expect(try await harness.send("POST", "/v1/pending/\(id)/cancel").status == 200)
     }

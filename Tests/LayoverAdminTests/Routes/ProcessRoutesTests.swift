@@ -7,6 +7,8 @@ import Testing
 @testable import LayoverAdmin
 
 struct ProcessRoutesTests {
+    private let harness = AdminHarness()
+
     @Test func statusShowsTheWholeProcess() async throws {
         let metrics = [LoopMetrics(), LoopMetrics()]
         metrics[0].requestCount.increment(by: 3)
@@ -49,13 +51,11 @@ struct ProcessRoutesTests {
     }
 
     @Test func offlineIsReady() async throws {
-        let harness = AdminHarness()
         _ = await harness.engine.setMode(.offline, reason: nil)
         #expect(try await harness.send("GET", "/readyz").status == 200)
     }
 
     @Test func headIsGetWithoutTheBody() async throws {
-        let harness = AdminHarness()
         for path in ["/livez", "/v1/status", "/v1/pending", "/v1/events"] {
             let response = try await harness.send("HEAD", path).expectStatus(200)
             #expect(response.text == "")
@@ -63,7 +63,6 @@ struct ProcessRoutesTests {
     }
 
     @Test func modeAndHintChangeReachability() async throws {
-        let harness = AdminHarness()
         let fields = ["Content-Type": "application/json"]
         let offline = try await harness.send(
             "PUT", "/v1/reachability", fields: fields, body: "{\"mode\":\"offline\",\"reason\":\"train\"}"
@@ -82,7 +81,6 @@ struct ProcessRoutesTests {
     }
 
     @Test func offlineSaysWhatHappensToTunnelsAndOtherModesDoNot() async throws {
-        let harness = AdminHarness()
         let orders: [(body: String, tunnels: String?)] = [
             (#"{"mode":"offline","tunnels":"cut"}"#, "cut"), (#"{"mode":"offline","tunnels":"keep"}"#, "keep"),
             (#"{"mode":"offline"}"#, "freeze"), (#"{"mode":"auto"}"#, nil),
@@ -99,7 +97,6 @@ struct ProcessRoutesTests {
         #"{"hint":"changed","tunnels":"freeze"}"#,
     ])
     func tunnelsOfAnotherModeOrAnUnknownWordAreRefused(body: String) async throws {
-        let harness = AdminHarness()
         let response = try await harness.send("PUT", "/v1/reachability", fields: ["Content-Type": "application/json"], body: body)
         #expect(response.status == 400 && response.json["kind"] as? String == "malformed_body")
         #expect(try await harness.send("GET", "/v1/reachability").json["mode"] as? String == "auto")
@@ -151,7 +148,6 @@ struct ProcessRoutesTests {
     }
 
     @Test func versionAndDocumentAreServed() async throws {
-        let harness = AdminHarness()
         let version = try await harness.send("GET", "/version").json
         #expect(version["version"] as? String == LayoverVersion.current)
         let document = try await harness.send("GET", "/openapi.yaml")

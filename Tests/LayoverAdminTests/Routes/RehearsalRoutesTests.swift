@@ -6,8 +6,9 @@ import Testing
 
 /// `/v1/rehearsals`: outages that are played.
 struct RehearsalRoutesTests {
+    private let harness = AdminHarness()
+
     @Test func rehearsalBeginsIsListedAndIsStopped() async throws {
-        let harness = AdminHarness()
         let begun = try await harness.post(
             "/v1/rehearsals", #"{"host":"API.example.com:8443","fault":"cut","afterBytes":100,"for":"90s"}"#)
         #expect(begun.status == 200)
@@ -38,14 +39,12 @@ struct RehearsalRoutesTests {
         #"{"host":"a.example","fault":"refuse","for":null}"#, "[]",
     ])
     func badOrderIsRefusedAndNothingBegins(body: String) async throws {
-        let harness = AdminHarness()
         let response = try await harness.post("/v1/rehearsals", body)
         #expect(response.status == 400 && response.json["kind"] as? String == "malformed_body", "\(response.text)")
         #expect(try await harness.send("GET", "/v1/rehearsals").ids.isEmpty)
     }
 
     @Test func hundredAndFirstIsRefused() async throws {
-        let harness = AdminHarness()
         for number in 1...100 {
             #expect(try await harness.post("/v1/rehearsals", "{\"host\":\"h\(number).example\",\"fault\":\"hang\"}").status == 200)
         }
@@ -57,14 +56,12 @@ struct RehearsalRoutesTests {
 
     @Test(arguments: ["2", "01", "+1", "-1", "x", "9223372036854775808"])
     func unknownRehearsalIsNotFound(id: String) async throws {
-        let harness = AdminHarness()
         _ = try await harness.post("/v1/rehearsals", #"{"host":"a.example","fault":"hang"}"#)
         let response = try await harness.send("DELETE", "/v1/rehearsals/\(id)")
         #expect(response.status == 404 && response.json["kind"] as? String == "unknown_rehearsal")
     }
 
     @Test func foreignPageCannotBeginARehearsal() async throws {
-        let harness = AdminHarness()
         let fields = ["Origin": "http://evil.example"]
         #expect(try await harness.post("/v1/rehearsals", #"{"host":"a.example","fault":"hang"}"#, fields: fields).status == 403)
         #expect(try await harness.send("POST", "/v1/rehearsals", body: #"{"host":"a.example","fault":"hang"}"#).status == 415)

@@ -6,6 +6,7 @@ import Testing
 
 /// The screen of `layover pending --watch`.
 struct PendingScreenTests {
+    private let screen = PendingScreen(host: nil, states: nil)
     private static let now = Date(timeIntervalSince1970: 1_767_225_700)  // 100 s after the fixture was parked
 
     private static func snapshot(_ entries: [String]) -> EventReader.Event {
@@ -17,7 +18,6 @@ struct PendingScreenTests {
     }
 
     @Test func listThatIsHigherThanTheTerminalSaysHowManyMore() async throws {
-        let screen = PendingScreen(host: nil, states: nil)
         _ = try await screen.take(Self.snapshot((1...9).map { entryJSON($0) }))
         let lines = await screen.lines(Self.terminal(height: 7), now: Self.now)
         #expect(lines.count == 6)
@@ -30,7 +30,6 @@ struct PendingScreenTests {
     }
 
     @Test func eightyColumnsShowTheURLAndTheFailure() async throws {
-        let screen = PendingScreen(host: nil, states: nil)
         _ = try await screen.take(Self.snapshot([entryJSON(1)]))
         let lines = await screen.lines(Self.terminal(width: 80), now: Self.now)
         #expect(lines.allSatisfy { $0.count <= 80 })
@@ -38,14 +37,12 @@ struct PendingScreenTests {
     }
 
     @Test func agesGoOnWithoutEvents() async throws {
-        let screen = PendingScreen(host: nil, states: nil)
         _ = try await screen.take(Self.snapshot([entryJSON(1)]))
         #expect(await screen.lines(.plain, now: Self.now)[1].contains("100s"))
         #expect(await screen.lines(.plain, now: Self.now + 7)[1].contains("107s"))
     }
 
     @Test func lossOfTheConnectionIsShownUntilTheProxyIsBack() async throws {
-        let screen = PendingScreen(host: nil, states: nil)
         _ = try await screen.take(Self.snapshot([entryJSON(1), entryJSON(2)]))
         #expect(await screen.connectionLost("the proxy closed the event stream"))
         #expect(await !screen.connectionLost("the proxy closed the event stream"))

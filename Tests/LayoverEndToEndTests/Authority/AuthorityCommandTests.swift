@@ -5,8 +5,11 @@ import Testing
 extension EndToEnd {
     /// `layover ca` and `layover env --ca`, as people and scripts see them.
     @Suite struct AuthorityCommands {
+        private let scene: AuthorityScene
+
+        init() async throws { scene = try await AuthorityScene() }
+
         @Test func anAuthorityIsMadeOnce() async throws {
-            let scene = try await AuthorityScene()
             let first = try String(contentsOfFile: scene.certificate, encoding: .utf8)
             let again = try await scene.command("ca", "init").succeed().output
             #expect(try String(contentsOfFile: scene.certificate, encoding: .utf8) == first)
@@ -36,7 +39,6 @@ extension EndToEnd {
         }
 
         @Test func theCertificateIsExportedInThreeForms() async throws {
-            let scene = try await AuthorityScene()
             let pem = try await scene.command("ca", "export").succeed().output
             #expect(pem == (try String(contentsOfFile: scene.certificate, encoding: .utf8)))
             let der = scene.home.file("ca.der").path
@@ -61,7 +63,6 @@ extension EndToEnd {
                 var subject: String
                 var stores: [Store]
             }
-            let scene = try await AuthorityScene()
             let output = try await scene.command("ca", "status", "--json").succeed().output
             let status = try JSONDecoder().decode(Status.self, from: Data(output.utf8))
             #expect(status.certificate == scene.certificate && status.fingerprint.count == 64)
@@ -85,14 +86,12 @@ extension EndToEnd {
         }
 
         @Test func aDryRunChangesNothing() async throws {
-            let scene = try await AuthorityScene()
             let result = try await scene.command("ca", "trust", "--dry-run").succeed().output
             #expect(result.contains("This would be done:") && result.contains("certutil -A -d sql:\(scene.home.url.path)"), "\(result)")
             #expect(!FileManager.default.fileExists(atPath: scene.home.file(".local").path))
         }
 
         @Test func otherSystemsGetInstructions() async throws {
-            let scene = try await AuthorityScene()
             let lines = try await scene.command("ca", "trust", "--instructions").succeed().output
             for word in ["update-ca-certificates", "update-ca-trust", "trust anchor", "add-trusted-cert", "-addstore Root"] {
                 #expect(lines.contains(word), "\(lines)")
@@ -102,7 +101,6 @@ extension EndToEnd {
         // MARK: Variables
 
         @Test func theVariablesAreSetAndTakenBack() async throws {
-            let scene = try await AuthorityScene()
             let other = try await TestAuthority(in: scene.root).certificate
             let script = """
                 env | sort > "$HOME/before"
@@ -120,7 +118,6 @@ extension EndToEnd {
         }
 
         @Test func withoutTheOptionNoAuthorityIsNamed() async throws {
-            let scene = try await AuthorityScene()
             let output = try await scene.command("env", "--shell", "sh").succeed().output
             #expect(!output.contains("SSL_CERT_FILE") && !output.contains("trustStore"), "\(output)")
             #expect(output.contains("-Dhttps.proxyPort=\(scene.layover.proxyPort) -Dhttp.nonProxyHosts='"), "\(output)")

@@ -5,6 +5,10 @@ import Testing
 extension EndToEnd {
     /// Routes with `http2`: libcurl offers HTTP/2 to the origin (RFC 9113).
     @Suite struct HTTP2Origins {
+        private let scene: HTTP2Scene
+
+        init() async throws { scene = try await HTTP2Scene() }
+
         /// One run of `Tests/Fixtures/http2_origin.py`, and a Layover with a route to it.
         private final class HTTP2Scene: Sendable {
             struct Record: Decodable {
@@ -60,7 +64,6 @@ extension EndToEnd {
 
         @Test(arguments: ["/echo", "/length/echo"])
         func bodiesPassBothWaysByteForByte(path: String) async throws {
-            let scene = try await HTTP2Scene()
             let folder = try TemporaryFolder()
             // Beyond all windows and buffers.
             let body = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) })
@@ -78,7 +81,6 @@ extension EndToEnd {
         }
 
         @Test func getsFollowEachOtherOnOneConnection() async throws {
-            let scene = try await HTTP2Scene()
             for _ in 0..<5 {
                 let result = try await scene.curl("--fail", scene.url("/echo"))
                 #expect(result.status == 0, "\(result)")
@@ -94,7 +96,6 @@ extension EndToEnd {
         /// RFC 9113 section 8.7: a refused stream was not processed, so even a POST is sent again, by the policy and as a second attempt.
         @Test(arguments: ["POST", "PUT", "GET"])
         func refusedStreamIsSentAgainAsNeverSent(method: String) async throws {
-            let scene = try await HTTP2Scene()
             var arguments = ["--fail", "--request", method, "--include"]
             if method != "GET" { arguments += ["--data", "one order"] }
             let result = try await Command("curl", ["--silent", "--show-error"] + arguments + [scene.url("/refused")]).run()
@@ -110,21 +111,18 @@ extension EndToEnd {
         }
 
         @Test func aConnectionThatDiesBehindAPostIsMaybeApplied() async throws {
-            let scene = try await HTTP2Scene()
             let result = try await scene.curl("--data", "one order", scene.url("/dies/post"))
             #expect(result.output.contains(#""evidence":"maybeApplied""#), "\(result)")
             #expect(scene.records.count == 1, "it was sent once")
         }
 
         @Test func aConnectionThatDiesBehindAGetIsNotSeenByItsClient() async throws {
-            let scene = try await HTTP2Scene()
             let result = try await scene.curl("--fail", scene.url("/dies/get"))
             #expect(result.status == 0, "\(result)")
             #expect(scene.records.count == 2)
         }
 
         @Test func aResponseThatBreaksOffIsBrokenForTheClientToo() async throws {
-            let scene = try await HTTP2Scene()
             let result = try await scene.curl("--data", String(repeating: "x", count: 100_000), "--output", "/dev/null", scene.url("/broken"))
             #expect(result.status == 18, "curl has half of the body: \(result)")
         }
@@ -133,7 +131,6 @@ extension EndToEnd {
         /// The rest is asked for on a stream of its own; the connection stays unless it was the one that ended.
         @Test(arguments: [("/breaks/120000", 1), ("/ends/120000", 8)])
         func aDownloadGoesOnWhereItsStreamEnded(path: String, connectionCount: Int) async throws {
-            let scene = try await HTTP2Scene()
             let folder = try TemporaryFolder()
             let file = folder.file("download")
             let result = try await scene.curl("--fail", "--output", file.path, scene.url(path))
@@ -147,7 +144,6 @@ extension EndToEnd {
         }
 
         @Test(.bothPaths) func anOriginThatAnswersInHTTP2NeedsTheKey() async throws {
-            let scene = try await HTTP2Scene()
             let result = try await scene.curl(scene.url("/echo", route: "one"))
             #expect(result.output.contains("http_protocol_error") && result.output.contains("set http2 on its route"), "\(result)")
         }

@@ -5,8 +5,11 @@ import Testing
 extension EndToEnd {
     /// A command under `layover exec` has the same environment as without it: input, descriptors, signals, terminal.
     @Suite struct ExecSurroundings {
+        private let scene: ExecScene
+
+        init() throws { scene = try ExecScene() }
+
         @Test func standardInputIsTheCommands() async throws {
-            let scene = try ExecScene()
             let command = scene.exec([], "cat")
             let result = try await Command("sh", ["-c", #"printf 'one two' | "$0" "$@""#, command.executable] + command.arguments)
                 .with(command.environment).run()
@@ -15,7 +18,6 @@ extension EndToEnd {
 
         @Test(arguments: [false, true])
         func descriptorsAndSignalsAreThoseOfTheCaller(isShared: Bool) async throws {
-            let scene = try ExecScene()
             let shared = isShared ? try await Scene() : nil
             let command = shared?.layover.command("exec", "--") ?? scene.exec()
             // Descriptor 7 is the caller's own and stays; SIGUSR1 is ignored as by nohup(1), and SIGPIPE is not. Signals above 32 are
@@ -37,7 +39,6 @@ extension EndToEnd {
         }
 
         @Test func signalIsPassedOnOnce() async throws {
-            let scene = try ExecScene()
             let program = """
                 import signal, sys
                 count = 0
@@ -59,7 +60,6 @@ extension EndToEnd {
         }
 
         @Test func controlCIsForTheCommandAndTheProxyStays() async throws {
-            let scene = try ExecScene()
             let origin = try await scene.startOrigin()
             let program = """
                 import signal, subprocess, sys
@@ -81,7 +81,6 @@ extension EndToEnd {
         }
 
         @Test func controlZStopsItAndTheShellContinuesIt() async throws {
-            let scene = try ExecScene()
             let command = scene.exec([], "python3", "-c", "print('up', flush=True); print('got', input())")
             let words = ([command.executable] + command.arguments).map { "'" + $0.replacing("'", with: "'\\''") + "'" }.joined(
                 separator: " ")
@@ -108,7 +107,6 @@ extension EndToEnd {
         private static let waitingLine = "layover: waiting for 127.0.0.1 (connection refused, "
 
         @Test func terminalIsToldWhatTheCommandWaitsFor() async throws {
-            let scene = try ExecScene()
             var command = scene.exec()
             command.arguments += Self.fetching + [scene.url]
             let running = try scene.onTerminal(command, steps: Self.typing).start()
@@ -140,7 +138,6 @@ extension EndToEnd {
 
         @Test(arguments: [true, false])
         func quietOrWithoutATerminalNothingIsTold(isQuiet: Bool) async throws {
-            let scene = try ExecScene()
             let words = ["sh", "-c", #"echo "admin=$LAYOVER_ADMIN_URL"; exec curl --silent --fail "$0""#, scene.url]
             var command = scene.exec(isQuiet ? ["--quiet"] : [])
             command.arguments += words

@@ -4,6 +4,10 @@ import Testing
 extension EndToEnd {
     /// The order of what waits: lanes, priorities, dependencies, and the last writer.
     @Suite struct Order {
+        private let scene: Scene
+
+        init() async throws { scene = try await Scene(Self.oneByOne) }
+
         /// One attempt at a time, and none by itself before the network appears.
         private static let oneByOne = """
             {"limits":{"perOriginAttempts":1},
@@ -16,7 +20,6 @@ extension EndToEnd {
         }
 
         @Test func s3fChildIsSentAfterItsParent() async throws {
-            let scene = try await Scene(Self.oneByOne)
             let card = try await scene.submit("/echo?card", "Priority: u=7")
             let picture = try await scene.submit("/echo?picture", "Priority: u=0", "Layover-After: \(card)")
             #expect(try await scene.layover.ticket(picture).waitingFor == "parent")
@@ -29,7 +32,6 @@ extension EndToEnd {
         }
 
         @Test func s3fChildOfADeletedParentIsUndecided() async throws {
-            let scene = try await Scene(Self.oneByOne)
             let card = try await scene.submit("/echo?card")
             let picture = try await scene.submit("/echo?picture", "Layover-After: \(card)")
             #expect(try await scene.layover.dropTicket(card).status == 204)
@@ -46,7 +48,6 @@ extension EndToEnd {
         }
 
         @Test func s3fChildOfADeliveredParentIsSentAtOnce() async throws {
-            let scene = try await Scene(Self.oneByOne)
             let origin = try await scene.startOrigin()
             let card = try await scene.submit("/echo?card")
             try await Self.delivered([card], scene)
@@ -61,14 +62,12 @@ extension EndToEnd {
             "Layover-After: 00000000000000000000000000000000", "Layover-After: nonsense", "Layover-After: ", "Layover-After: ,",
         ])
         func s3fAnUnknownParentIsRefused(field: String) async throws {
-            let scene = try await Scene(Self.oneByOne)
             let response = try await scene.send("POST", "/echo", ["Prefer: respond-async, wait=0", field])
             #expect(response.status == 400, "\(response.text)")
             #expect(try await scene.layover.call("GET", "/v1/pending").text.contains(#""data":[]"#))
         }
 
         @Test func s3fTicketsAreSentInOrderOfPriority() async throws {
-            let scene = try await Scene(Self.oneByOne)
             var tickets: [String] = []
             for (name, urgency) in [("canary", 0), ("picture", 7), ("card", 1), ("text", 3), ("note", 1)] {
                 tickets.append(try await scene.submit("/echo?\(name)", "Priority: u=\(urgency)"))
@@ -81,7 +80,6 @@ extension EndToEnd {
         }
 
         @Test func s3fLaneKeepsItsOrderWithAnyPriorities() async throws {
-            let scene = try await Scene(Self.oneByOne)
             var tickets: [String] = []
             for (name, lane, urgency) in [("a1", "a", 7), ("a2", "a", 0), ("b1", "b", 5), ("a3", "a", 3), ("b2", "b", 0)] {
                 tickets.append(try await scene.submit("/echo?\(name)", "Layover-Lane: \(lane)", "Priority: u=\(urgency)"))
@@ -97,7 +95,6 @@ extension EndToEnd {
         }
 
         @Test func s3hTheLastWriterWins() async throws {
-            let scene = try await Scene(Self.oneByOne)
             var tickets: [String] = []
             for version in 1...3 {
                 let response = try await scene.send(

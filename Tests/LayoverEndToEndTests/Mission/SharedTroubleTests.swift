@@ -6,6 +6,10 @@ import Testing
 extension EndToEnd {
     /// The first system of the mission: requests in trouble wait together, and one word is for all of them.
     @Suite struct SharedTrouble {
+        private let scene: Scene
+
+        init() async throws { scene = try await Scene(RunningLayover.noTimedRetries) }
+
         /// Three clients whose requests failed for lack of a connection.
         private static func inTrouble(_ scene: Scene) async throws -> [RunningProcess] {
             let clients = try (1...3).map { try scene.layover.curl("--include", scene.url("/echo?\($0)")).start() }
@@ -14,7 +18,6 @@ extension EndToEnd {
         }
 
         @Test func s1aRetryOfTheIncidentSendsAllOfThemAgain() async throws {
-            let scene = try await Scene(RunningLayover.noTimedRetries)
             let clients = try await Self.inTrouble(scene)
             let incident = try #require(try await scene.layover.incidents().first)
             #expect(try await scene.layover.incidents().count == 1, "one for all requests in trouble")
@@ -41,7 +44,6 @@ extension EndToEnd {
         }
 
         @Test func s1aCancelOfTheIncidentFailsAllOfThem() async throws {
-            let scene = try await Scene(RunningLayover.noTimedRetries)
             let clients = try await Self.inTrouble(scene)
             let incident = try #require(try await scene.layover.incidents().first)
             _ = try await scene.layover.call(
@@ -54,7 +56,6 @@ extension EndToEnd {
         }
 
         @Test func s1bEventStreamNamesTheFailedRequest() async throws {
-            let scene = try await Scene(RunningLayover.noTimedRetries)
             let (layover, url) = (scene.layover, scene.url("/echo?which"))
             let (client, event) = try await onOwnThread {
                 let events = try layover.admin.events()
@@ -68,7 +69,6 @@ extension EndToEnd {
         }
 
         @Test func s1cIncidentIsOpenFromTheFirstFailureUntilNothingWaits() async throws {
-            let scene = try await Scene(RunningLayover.noTimedRetries)
             let (layover, url) = (scene.layover, scene.url("/echo"))
             let (client, opened) = try await onOwnThread {
                 let events = try layover.admin.events()
@@ -93,7 +93,6 @@ extension EndToEnd {
 
         /// The caller does not know: the same command, with and without the proxy, gives the same bytes.
         @Test func s1dClientGetsTheSameBytesWithAndWithoutTheProxy() async throws {
-            let scene = try await Scene(RunningLayover.noTimedRetries)
             let client = try scene.layover.curl(scene.url("/large/5000")).start()
             try await scene.layover.waitForPending("it waits") { $0.waitingCount == 1 }
             let origin = try await scene.startOrigin()
@@ -107,7 +106,6 @@ extension EndToEnd {
 
         /// Nobody retries: somebody says that the network changed. (The real link is in `NetworkOutage`.)
         @Test func s1eRequestsAreRetriedWhenConnectivityReturns() async throws {
-            let scene = try await Scene(RunningLayover.noTimedRetries)
             let clients = try await Self.inTrouble(scene)
             let origin = try await scene.startOrigin()
             _ = try await scene.layover.call("PUT", "/v1/reachability", json: #"{"hint":"changed"}"#)

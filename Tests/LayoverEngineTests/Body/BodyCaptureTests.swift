@@ -5,6 +5,8 @@ import Testing
 
 /// The bookkeeping alone: no files, no threads.
 struct BodyCaptureTests {
+    private var capture = Self.capture()
+
     private static func capture(
         memory: Int = 4, max: Int = 100, window: Int = 8, twice: Bool = true
     ) -> BodyCapture {
@@ -24,14 +26,12 @@ struct BodyCaptureTests {
         return (String(decoding: memory[..<count], as: UTF8.self), result, effects)
     }
 
-    @Test func bodyThatFitsIntoMemoryIsNeverWritten() {
-        var capture = Self.capture()
+    @Test mutating func bodyThatFitsIntoMemoryIsNeverWritten() {
         #expect(capture.received(Self.bytes("abcd")).write == nil)
         #expect(!capture.isClientWaiting)
     }
 
-    @Test func bytesThatDoNotFitAreWrittenAndLeaveTheWindow() {
-        var capture = Self.capture()
+    @Test mutating func bytesThatDoNotFitAreWrittenAndLeaveTheWindow() {
         _ = capture.received(Self.bytes("abc"))
         let effects = capture.received(Self.bytes("defgh"))
         #expect(effects.write.map { String(buffer: $0.bytes) } == "defgh")
@@ -40,8 +40,7 @@ struct BodyCaptureTests {
         #expect(capture.tailCount == 0)
     }
 
-    @Test func fullWindowPausesTheClientUntilItIsWritten() {
-        var capture = Self.capture()
+    @Test mutating func fullWindowPausesTheClientUntilItIsWritten() {
         _ = capture.received(Self.bytes("0123456789"))
         #expect(capture.isClientWaiting)
         let effects = capture.wrote(10)
@@ -49,8 +48,7 @@ struct BodyCaptureTests {
         #expect(!capture.isClientWaiting)
     }
 
-    @Test func readerThatWaitsForTheFileDoesNotWaitForTheClient() {
-        var capture = Self.capture()
+    @Test mutating func readerThatWaitsForTheFileDoesNotWaitForTheClient() {
         _ = capture.received(Self.bytes("abcdefghij"))
         _ = capture.wrote(10)
         capture.readerOpened(number: 1)
@@ -64,8 +62,7 @@ struct BodyCaptureTests {
         #expect(!capture.awaitsClient(1))
     }
 
-    @Test func aSecondReaderBeginsAtTheStartAndReadsTheFile() {
-        var capture = Self.capture()
+    @Test mutating func aSecondReaderBeginsAtTheStartAndReadsTheFile() {
         _ = capture.received(Self.bytes("abcdefghij"))
         _ = capture.wrote(10)
         _ = capture.ended(.finished)
@@ -152,8 +149,7 @@ struct BodyCaptureTests {
         #expect(taken.2.resumesClient)
     }
 
-    @Test func fullDiskCountsAsALimit() {
-        var capture = Self.capture()
+    @Test mutating func fullDiskCountsAsALimit() {
         _ = capture.received(Self.bytes("abcdefghij"))
         _ = capture.writeFailed()
         #expect(capture.isClientWaiting)
@@ -164,8 +160,7 @@ struct BodyCaptureTests {
         #expect(!capture.isClientWaiting)
     }
 
-    @Test func refusedBytesAreWrittenOnceThereIsSpace() {
-        var capture = Self.capture()
+    @Test mutating func refusedBytesAreWrittenOnceThereIsSpace() {
         _ = capture.received(Self.bytes("abcdefghij"))
         #expect(capture.writeFailed().isStuck)
         let again = capture.roomMayBeBack()
@@ -206,8 +201,7 @@ struct BodyCaptureTests {
         }
     }
 
-    @Test func persistIsRefusedWhileTheDiskIsFullAndSucceedsLater() {
-        var capture = Self.capture()
+    @Test mutating func persistIsRefusedWhileTheDiskIsFullAndSucceedsLater() {
         _ = capture.received(Self.bytes("abcdefghij"))
         _ = capture.ended(.finished)
         _ = capture.writeFailed()
@@ -217,8 +211,7 @@ struct BodyCaptureTests {
         #expect(capture.wrote(10).persist?.isInFile == true)
     }
 
-    @Test func unreadableFileEndsTheReaderAlsoAfterTheEndOfTheBody() {
-        var capture = Self.capture()
+    @Test mutating func unreadableFileEndsTheReaderAlsoAfterTheEndOfTheBody() {
         _ = capture.received(Self.bytes("abcdefghij"))
         _ = capture.wrote(10)
         _ = capture.ended(.finished)
@@ -229,8 +222,7 @@ struct BodyCaptureTests {
         #expect(capture.end == .brokenOff)
     }
 
-    @Test func aBrokenOffBodyWakesItsReader() {
-        var capture = Self.capture()
+    @Test mutating func aBrokenOffBodyWakesItsReader() {
         capture.readerOpened(number: 1)
         #expect(Self.read(&capture, 1).1 == .wait)
         #expect(capture.ended(.brokenOff).wakesReader)

@@ -4,8 +4,11 @@ import LayoverTestSupport
 import Testing
 
 struct EngineIncidentTests {
+    private let bench: EngineBench
+
+    init() async { bench = await EngineBench() }
+
     @Test func anOutageOpensIsJoinedAndCloses() async throws {
-        let bench = await EngineBench()
         let stream = await bench.engine.watchEvents().events
         let (first, second) = (bench.exchange(), bench.exchange())
         await bench.park(first)
@@ -36,7 +39,6 @@ struct EngineIncidentTests {
     }
 
     @Test func cancelOfAnIncidentEndsOnlyItsEntries() async throws {
-        let bench = await EngineBench()
         let (first, second, other) = (bench.exchange(), bench.exchange(), bench.exchange())
         await bench.park(first)
         await bench.park(second)
@@ -61,7 +63,6 @@ struct EngineIncidentTests {
     // MARK: Statuses
 
     @Test func responseBeyondTheRetryBudgetIsDelivered() async {
-        let bench = await EngineBench()
         let policy = EngineBench.policy { $0.budget = .init(ratio: 0, minimum: 1, whenSpent: .deliver) }
         let (first, second) = (bench.exchange(), bench.exchange())
         await bench.parkStatus(first, policy: policy)
@@ -74,7 +75,6 @@ struct EngineIncidentTests {
     // MARK: The network as a whole
 
     @Test func threeFailedOriginsPutTheNetworkInDoubtUntilAResponse() async {
-        let bench = await EngineBench()
         for number in 1...3 {
             await bench.park(bench.exchange(), to: Origin(scheme: .http, host: "origin\(number).test"))
             #expect(bench.loop.network.value.last?.isDoubted == (number == 3), "after \(number)")
@@ -87,7 +87,6 @@ struct EngineIncidentTests {
     // MARK: Configuration
 
     @Test func lastReloadIsReportedAndShown() async {
-        let bench = await EngineBench()
         #expect(await bench.engine.status().lastReload == nil)
         let stream = await bench.engine.watchEvents().events
         let reports = [
@@ -109,7 +108,6 @@ struct EngineIncidentTests {
     // MARK: The timeline
 
     @Test func recordsOfAttemptsAreKeptInOrderAndSoIsTheLastOne() async {
-        let bench = await EngineBench()
         let exchange = bench.exchange()
         await bench.park(exchange)
         for number in 2...3 {
