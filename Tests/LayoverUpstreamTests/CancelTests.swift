@@ -68,11 +68,7 @@ struct CancelTests {
     }
 
     @Test func cancelDuringTheResponseBodyIsAnswered() async throws {
-        let origin = try MisbehavingOrigin { connection in
-            while connection.readRequest() != nil {
-                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
-            }
-        }
+        let origin = try MisbehavingOrigin.writing("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
         for number in 1...2 {
             let record = rig.start(rig.request("GET", port: origin.port))
             _ = await record.waitFor { !$0.body.isEmpty }

@@ -63,9 +63,7 @@ struct FramingTests {
 
     @Test(arguments: brokenHeads)
     func brokenHeadIsNotAResponseAndItsConnectionIsClosed(_ example: Example) async throws {
-        let origin = try MisbehavingOrigin { connection in
-            while connection.readRequest() != nil { connection.write(example.answer) }
-        }
+        let origin = try MisbehavingOrigin.writing(example.answer)
         for number in 1...2 {
             let facts = await rig.send(rig.request(example.method, port: origin.port))
             #expect(facts.events.filter { $0 != "interim" } == ["failed"])
@@ -91,9 +89,7 @@ struct FramingTests {
     /// response.
     @Test(arguments: bodilessAnswers, [false, true])
     func bytesAfterAResponseWithoutABodyAreDroppedWithTheConnection(_ example: Example, hasBody: Bool) async throws {
-        let origin = try MisbehavingOrigin { connection in
-            while connection.readRequest() != nil { connection.write(example.answer) }
-        }
+        let origin = try MisbehavingOrigin.writing(example.answer)
         for number in 1...3 {
             let facts = await rig.send(
                 rig.request(
@@ -109,11 +105,7 @@ struct FramingTests {
 
     /// The length is there, the bytes are not, or not yet: they must not meet the next request.
     @Test func responseWithAForbiddenBodyEndsItsConnection() async throws {
-        let origin = try MisbehavingOrigin { connection in
-            while connection.readRequest() != nil {
-                connection.write("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\nX-A: 1\r\n\r\n")
-            }
-        }
+        let origin = try MisbehavingOrigin.writing("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\nX-A: 1\r\n\r\n")
         for number in 1...2 {
             let facts = await rig.send(rig.request("GET", port: origin.port))
             #expect(facts.head == "HTTP/1.1 204 No Content\r\nX-A: 1\r\n")
@@ -142,11 +134,7 @@ struct FramingTests {
         "zz\r\nab\r\n", "\r\n", "-1\r\nab\r\n", "2\r\nabXY0\r\n\r\n", "ffffffffffffffffff\r\nab",
     ])
     func brokenChunksEndTheResponse(chunks: String) async throws {
-        let origin = try MisbehavingOrigin { connection in
-            while connection.readRequest() != nil {
-                connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks)
-            }
-        }
+        let origin = try MisbehavingOrigin.writing("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks)
         for number in 1...2 {
             let facts = await rig.send(rig.request("GET", port: origin.port))
             #expect(facts.events.last == "failed")
@@ -159,9 +147,7 @@ struct FramingTests {
     @Test(arguments: [(290_000, true), (320_000, false)])
     func limitOnHeadsIsThatOfTheOptions(byteCount: Int, isWithinLibcurl: Bool) async throws {
         let fields = String(repeating: "X: " + String(repeating: "y", count: 995) + "\r\n", count: byteCount / 1_000)
-        let origin = try MisbehavingOrigin { connection in
-            while connection.readRequest() != nil { connection.write("HTTP/1.1 200 OK\r\n\(fields)Content-Length: 2\r\n\r\nok") }
-        }
+        let origin = try MisbehavingOrigin.writing("HTTP/1.1 200 OK\r\n\(fields)Content-Length: 2\r\n\r\nok")
         let rig = try UpstreamRig { $0.responseLimits.headByteCountMax = 512 << 10 }
         let facts = await rig.send(rig.request("GET", port: origin.port))
         if isWithinLibcurl || Path.current == .direct {
@@ -173,12 +159,7 @@ struct FramingTests {
 
     @Test(arguments: ["no colon\r\n", "Content-Length: 5\r\n", "X z: y\r\n", " folded\r\n"])
     func brokenTrailersEndTheResponse(line: String) async throws {
-        let origin = try MisbehavingOrigin { connection in
-            while connection.readRequest() != nil {
-                connection.write(
-                    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\(line)\r\n")
-            }
-        }
+        let origin = try MisbehavingOrigin.writing("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\(line)\r\n")
         let facts = await rig.send(rig.request("GET", port: origin.port))
         #expect(facts.events == ["head", "body", "failed"])
         #expect(facts.failure?.evidence == .answered)

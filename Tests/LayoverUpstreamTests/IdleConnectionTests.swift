@@ -100,9 +100,7 @@ struct IdleConnectionTests {
         "HTTP/1.0 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nok",
     ])
     func connectionOfADubiousResponseIsNotUsedAgain(answer: String) async throws {
-        let origin = try MisbehavingOrigin { connection in
-            while connection.readRequest() != nil { connection.write(answer) }
-        }
+        let origin = try MisbehavingOrigin.writing(answer)
         for _ in 1...2 {
             let facts = await rig.send(rig.request("GET", port: origin.port))
             #expect(facts.events == ["head", "body", "end"])

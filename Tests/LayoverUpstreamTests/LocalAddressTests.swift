@@ -34,10 +34,7 @@ struct LocalAddressTests {
 
     /// A real link between two namespaces. The origin hangs; the address goes; nothing but the change can end the attempt.
     @Test(.timeLimit(.minutes(3))) func attemptOnAnAddressThatIsGoneEndsAtOnce() async throws {
-        if let refusal = await NetworkPair.refusal() {
-            print("SKIPPED: no loss of an address, this process may not make network namespaces: \(refusal)")
-            return
-        }
+        guard await NetworkPair.isPermitted(orSkip: "no loss of an address") else { return }
         try await NetworkPair.with { try await loseTheAddress(over: $0) }
     }
 

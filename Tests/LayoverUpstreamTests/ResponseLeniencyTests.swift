@@ -20,9 +20,7 @@ struct ResponseLeniencyTests {
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1  \r\no\r\n1 ; a = b\r\nk\r\n0  \r\n\r\n", "HTTP/1.1 200 OK\r\n"),
     ])
     func keptConnectionServesTheNextRequest(answer: String, head: String) async throws {
-        let origin = try MisbehavingOrigin { connection in
-            while connection.readRequest() != nil { connection.write(answer) }
-        }
+        let origin = try MisbehavingOrigin.writing(answer)
         for _ in 1...2 {
             let facts = await rig.send(rig.request("GET", port: origin.port))
             #expect(facts.failure == nil)
@@ -46,11 +44,8 @@ struct ResponseLeniencyTests {
 
     /// The origin keeps the connection open. libcurl would wait for its end.
     @Test(arguments: ["GET", "HEAD"]) func lengthBesideTheCodingIdentityEndsTheResponse(method: String) async throws {
-        let origin = try MisbehavingOrigin { connection in
-            while connection.readRequest() != nil {
-                connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 2\r\n\r\n" + (method == "GET" ? "ok" : ""))
-            }
-        }
+        let origin = try MisbehavingOrigin.writing(
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 2\r\n\r\n" + (method == "GET" ? "ok" : ""))
         let start = ContinuousClock.now
         for _ in 1...2 {
             let facts = await rig.send(rig.request(method, port: origin.port))
@@ -67,9 +62,7 @@ struct ResponseLeniencyTests {
         "HTTP/1.2 200 OK\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 200 OK\r\nContent-Length : 2\r\n\r\nok",
     ])
     func formThatLibcurlRefusesIsTakenOnTheDirectPath(answer: String) async throws {
-        let origin = try MisbehavingOrigin { connection in
-            while connection.readRequest() != nil { connection.write(answer) }
-        }
+        let origin = try MisbehavingOrigin.writing(answer)
         let facts = await rig.send(rig.request("GET", port: origin.port))
         if Path.current == .direct {
             #expect(facts.bodyText == "ok" && facts.failure == nil)

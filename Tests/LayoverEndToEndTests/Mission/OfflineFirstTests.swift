@@ -56,8 +56,7 @@ extension EndToEnd {
                 try await scene.submit("/sink?picture", method: "PUT", body: picture),
             ]
             try await scene.waitForBodies(1)
-            await scene.layover.kill()
-            let again = try await scene.restarted()
+            let again = try await scene.killedAndRestarted()
             let listing = try await again.layover.waitForPending("both wait") { $0.data.count == 2 }
             #expect(try await again.layover.entries(of: tickets) == Set(listing.data.map(\.id)))
             let origin = try await again.startOrigin()
@@ -67,8 +66,7 @@ extension EndToEnd {
             #expect(origin.records.count == 2)
             try await again.waitForBodies(0)
             // Delivered tickets are not delivered again by the next process.
-            await again.layover.kill()
-            let third = try await again.restarted()
+            let third = try await again.killedAndRestarted()
             #expect(try await third.layover.ticketResponse(tickets[1]).status == 200)
             #expect(try await third.layover.call("GET", "/v1/pending").text.contains(#""data":[]"#))
             #expect(origin.records.count == 2)
@@ -175,8 +173,7 @@ extension EndToEnd {
             }
             // One has used up its attempts. The other may have come when the way was shut already, so it waited without one.
             #expect(attemptCounts.max() == 4, "\(attemptCounts)")
-            await scene.layover.kill()
-            let again = try await scene.restarted()
+            let again = try await scene.killedAndRestarted()
             let origin = try await again.startOrigin()
             try await again.networkAppears()
             #expect(try await again.layover.ticket(kept).state == "undecided", "reachability is no person, and neither is a restart")
@@ -193,8 +190,7 @@ extension EndToEnd {
             let origin = try await scene.startOrigin()
             let ticket = try await scene.submit("/stalled/200000")
             _ = try await origin.waitForRecord("the answer has begun") { $0.event == "stalled" }
-            await scene.layover.kill()
-            let again = try await scene.restarted()
+            let again = try await scene.killedAndRestarted()
             let view = try await again.layover.ticket(ticket, wait: 20)
             #expect(view.state == "undecided")
             #expect(view.why == "maybeApplied")

@@ -88,10 +88,7 @@ extension EndToEnd {
             _ last: LastConnection,
             _ body: (NetworkPair, RunningLayover, RunningOrigin, _ url: String) async throws -> Void
         ) async throws {
-            if let refusal = await NetworkPair.refusal() {
-                print("SKIPPED: no real network outage, this process may not make network namespaces: \(refusal)")
-                return
-            }
+            guard await NetworkPair.isPermitted(orSkip: "no real network outage") else { return }
             try await NetworkPair.with { network in
                 let root = try TemporaryFolder()
                 let origin = try await RunningOrigin.start(

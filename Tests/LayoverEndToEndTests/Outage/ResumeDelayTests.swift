@@ -56,10 +56,7 @@ extension EndToEnd {
         ///   - links: A link that has just come up may lose the first packet, which is sent again after a second.
         @Test(arguments: [(0, breakCount, 1), (500, 1, 3)])
         func downloadResumesWithin100MsOfLinkRecovery(debounceMilliseconds debounce: Int, breaks: Int, links: Int) async throws {
-            if let refusal = await NetworkPair.refusal() {
-                print("SKIPPED: no real network outage, this process may not make network namespaces: \(refusal)")
-                return
-            }
+            guard await NetworkPair.isPermitted(orSkip: "no real network outage") else { return }
             let delay = try await smallest(below: Self.limit) {
                 var delays: [Double] = []
                 for _ in 1...links { delays += try await NetworkPair.with { try await loseTheLink(of: $0, debounce, breaks) } }

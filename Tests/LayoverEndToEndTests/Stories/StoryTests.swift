@@ -16,10 +16,7 @@ extension EndToEnd {
         // MARK: 1. A developer on a train
 
         @Test func story1ATunnelOnTheTrainFailsNoCommand() async throws {
-            if let refusal = await NetworkPair.refusal() {
-                print("SKIPPED: no real network outage, this process may not make network namespaces: \(refusal)")
-                return
-            }
+            guard await NetworkPair.isPermitted(orSkip: "no real network outage") else { return }
             let late = try await smallest(below: 5) { try await NetworkPair.with { try await rideThroughATunnel($0) } }
             #expect(late < 5, "pip needs several requests, one after the other")
         }

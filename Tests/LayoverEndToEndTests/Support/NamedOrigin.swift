@@ -33,10 +33,7 @@ struct NamedOrigin {
     static func run(
         _ place: ServerPlace, _ configuration: String, _ body: (inout NamedOrigin) async throws -> Void
     ) async throws {
-        if let refusal = await NetworkPair.refusal() {
-            print("SKIPPED: no name server of its own, this process may not make network namespaces: \(refusal)")
-            return
-        }
+        guard await NetworkPair.isPermitted(orSkip: "no name server of its own") else { return }
         try await NetworkPair.with { network in
             var scene = try await NamedOrigin(in: network, place, configuration)
             try await body(&scene)

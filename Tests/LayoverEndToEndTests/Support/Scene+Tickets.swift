@@ -23,6 +23,12 @@ extension Scene {
         Scene(layover: try await RunningLayover.start(in: layover.folder), root: root, port: port)
     }
 
+    /// The same, after the process was killed.
+    func killedAndRestarted() async throws -> Scene {
+        await layover.kill()
+        return try await restarted()
+    }
+
     /// Somebody says that the network is there again.
     func networkAppears() async throws {
         _ = try await layover.call("PUT", "/v1/reachability", json: #"{"hint":"changed"}"#)

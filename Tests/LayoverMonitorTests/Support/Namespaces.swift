@@ -5,18 +5,8 @@ import LayoverTestSupport
 
 /// Two namespaces with a cable, for one test; says so and does nothing where they are not permitted.
 func withNetwork(_ body: @Sendable (NetworkPair) async throws -> Void) async throws {
-    if let refusal = await NetworkPair.refusal() {
-        print("skipped: no network namespace can be made here: \(refusal)")
-        return
-    }
-    let pair = try await NetworkPair()
-    do {
-        try await body(pair)
-    } catch {
-        await pair.remove()
-        throw error
-    }
-    await pair.remove()
+    guard await NetworkPair.isPermitted(orSkip: "no test of the links of a namespace") else { return }
+    try await NetworkPair.with(body)
 }
 
 extension NetworkPair {

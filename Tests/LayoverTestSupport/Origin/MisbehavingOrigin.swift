@@ -48,6 +48,13 @@ package final class MisbehavingOrigin: Sendable {
         }
     }
 
+    /// An origin that writes these bytes, whatever they are, after each request.
+    package static func writing(_ bytes: String) throws -> MisbehavingOrigin {
+        try MisbehavingOrigin { connection in
+            while connection.readRequest() != nil { connection.write(bytes) }
+        }
+    }
+
     /// The connections so far, in the order in which they were accepted.
     package var connections: [OriginConnection] { state.withLock { $0.connections } }
 

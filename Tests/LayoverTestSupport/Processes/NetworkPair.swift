@@ -67,6 +67,13 @@ package final class NetworkPair: Sendable {
         return entered?.status == 0 ? nil : entered?.errors ?? "`ip netns exec` cannot be run"
     }
 
+    /// True if this process may make namespaces. If not, it prints that a test is skipped.
+    package static func isPermitted(orSkip what: String) async -> Bool {
+        guard let refusal = await refusal() else { return true }
+        print("SKIPPED: \(what), this process may not make network namespaces: \(refusal)")
+        return false
+    }
+
     private func ip(_ words: String...) async throws {
         try await Command("ip", words).succeed()
     }
