@@ -233,6 +233,12 @@ class Case(unittest.TestCase):
         self.driver.get(self.layover.url + query)
         self.ready()
 
+    def open_with(self, count, path="/#"):
+        """Opens the page once so many requests are parked, and waits for their rows."""
+        self.layover.park(self.dead + path, count)
+        self.open()
+        self.see_rows(count)
+
     def ready(self):
         until("the page is drawn", lambda: self.js("return document.body?.dataset.ready === 'yes'"))
 

@@ -34,9 +34,7 @@ class Banner(Case):
         self.assertEqual(sorted(path for _, path, _, _ in origin.requests), ["/counted/1", "/counted/2"])
 
     def test_02_all_acts_on_what_was_shown_and_says_what_came_later(self):
-        self.layover.park(f"{self.dead}/old/#", 3)
-        self.open()
-        self.see_rows(3)
+        self.open_with(3, "/old/#")
         self.click("#bulk [data-name=cancel]")
         self.one("dialog[open]")
         self.layover.park(f"{self.dead}/new/#", 2)
@@ -69,9 +67,7 @@ class Banner(Case):
         self.assertEqual((counts["held"], counts["waiting"]), (230, 3))
 
     def test_04_while_a_row_is_ticked_no_row_moves_and_the_changes_are_offered(self):
-        self.layover.park(f"{self.dead}/#", 3)
-        self.open()
-        self.see_rows(3)
+        self.open_with(3)
         before = self.rows()
         self.click(self.row(1) + " input")
         self.layover.park(f"{self.dead}/more/#", 2)
@@ -83,9 +79,7 @@ class Banner(Case):
         self.assertEqual(self.all("#rows input:checked"), [])
 
     def test_04_while_the_pointer_is_down_or_a_dialog_is_open_no_row_moves(self):
-        self.layover.park(f"{self.dead}/#", 2)
-        self.open()
-        self.see_rows(2)
+        self.open_with(2)
         self.click("[data-verb=help]")
         self.layover.park(f"{self.dead}/dialog", 1)
         self.see("#changes button", "1 change – show")
@@ -95,9 +89,7 @@ class Banner(Case):
         self.see_rows(3)
 
     def test_04_nothing_is_drawn_anew_between_press_and_release(self):
-        self.layover.park(f"{self.dead}/#", 2)
-        self.open()
-        self.see_rows(2)
+        self.open_with(2)
         self.steady(self.row(2) + " input")
         box = self.one(self.row(2) + " input")
         self.js("arguments[0].mark = 'the same box'", box)
@@ -114,9 +106,7 @@ class Banner(Case):
         until("the click was not lost", lambda: len(self.all("#rows input:checked")) == 1)
 
     def test_05_after_a_bulk_command_nothing_is_ticked_and_updates_go_on(self):
-        self.layover.park(f"{self.dead}/#", 3)
-        self.open()
-        self.see_rows(3)
+        self.open_with(3)
         gone = self.rows()[0]
         for number in (1, 2):
             self.click(self.row(number) + " input")
@@ -129,9 +119,7 @@ class Banner(Case):
         self.see_rows(1)
 
     def test_06_a_click_that_a_redraw_moved_under_the_pointer_ends_nothing(self):
-        self.layover.park(f"{self.dead}/#", 2)
-        self.open()
-        self.see_rows(2)
+        self.open_with(2)
         ids = self.rows()
         self.steady(self.row(1) + " [data-verb=cancel]")
         # In one go: the first row goes, the second one moves up, and the click arrives where its button is now.
@@ -218,9 +206,7 @@ class Banner(Case):
             self.driver.set_window_size(1400, 900)
 
     def test_09_a_filter_that_cannot_be_read_is_explained_and_not_remembered(self):
-        self.layover.park(f"{self.dead}/#", 2)
-        self.open()
-        self.see_rows(2)
+        self.open_with(2)
         self.one("#q").send_keys("hots:127.0.0.1")
         self.see("#problem", "There is no 'hots:'.")
         self.see_rows(2)

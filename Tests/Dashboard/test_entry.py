@@ -11,9 +11,7 @@ from support import Case, Keys, Origin, until, webdriver
 
 class Entry(Case):
     def test_11_a_lost_server_is_told_countdowns_stop_and_it_comes_back_without_a_reload(self):
-        self.layover.park(f"{self.dead}/#", 2)
-        self.open()
-        self.see_rows(2)
+        self.open_with(2)
         self.js("window.mark = 'the same page'")
         self.layover.process.send_signal(signal.SIGSTOP)
         until("the page says so", lambda: self.shown("#stale"))
@@ -49,9 +47,7 @@ class Entry(Case):
         self.assertEqual(bad, [])
 
     def test_12_a_command_that_came_too_late_is_told_in_words_on_the_row(self):
-        self.layover.park(f"{self.dead}/#", 2)
-        self.open()
-        self.see_rows(2)
+        self.open_with(2)
         id = self.rows()[0]
         self.click(self.row(1) + " input")
         self.layover.call("POST", f"/v1/pending/{id}/cancel", {"reason": "by a colleague"})
@@ -189,9 +185,7 @@ class Entry(Case):
         self.see("#detail .key", "reachability.mode")
 
     def test_19_keys_work_where_the_focus_is_in_no_field(self):
-        self.layover.park(f"{self.dead}/#", 3)
-        self.open()
-        self.see_rows(3)
+        self.open_with(3)
         ids = self.rows()
         focused = "return document.activeElement.closest('#rows tr')?.dataset.id"
         self.keys("j", "j")
@@ -219,9 +213,7 @@ class Entry(Case):
         self.see("dialog h2", "Cancel this request?")
 
     def test_20_ranges_are_ticked_right_over_row_ten_and_the_box_of_the_head_has_three_states(self):
-        self.layover.park(f"{self.dead}/#", 12)
-        self.open()
-        self.see_rows(12)
+        self.open_with(12)
         self.click(self.row(9) + " input")
         self.assertTrue(self.js("return document.getElementById('all').indeterminate"))
         self.click(self.row(11) + " input", key=Keys.SHIFT)
@@ -237,9 +229,7 @@ class Entry(Case):
         self.assertEqual(self.js(ticked), [9, 10, 11])
 
     def test_20_rows_stay_where_they_are_whatever_they_say(self):
-        self.layover.park(f"{self.dead}/#", 3)
-        self.open()
-        self.see_rows(3)
+        self.open_with(3)
         self.click(self.row(3) + " input")
         self.addCleanup(self.driver.set_window_size, 1400, 900)
         for width in (1400, 1240):
