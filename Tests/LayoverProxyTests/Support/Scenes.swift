@@ -21,10 +21,10 @@ func withAttempt(
 
 /// Runs a proxy for one test, whose client waits: the first attempt of its request has failed before anything was sent.
 func withParked(
-    _ request: String = .get("/"), configuration change: (inout ProxyConfiguration) -> Void = { _ in },
+    _ request: String = .get("/"), tickets: TestStore? = nil, configuration change: (inout ProxyConfiguration) -> Void = { _ in },
     _ test: (TestProxy, RawClient, Entry) async throws -> Void
 ) async throws {
-    try await withProxy(configuration: change) { proxy in
+    try await withProxy(tickets: tickets, configuration: change) { proxy in
         let client = try await proxy.client(sending: request)
         try await test(proxy, client, proxy.parkNext())
     }

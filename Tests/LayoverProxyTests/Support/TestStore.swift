@@ -80,7 +80,6 @@ final class TestStore: Sendable {
 
     func record(of id: EntryID) async throws -> TicketRecord? { try await store.record(of: id) }
     func request(of id: EntryID) async throws -> StoredRequest? { try await store.request(of: id) }
-    func storedResponse(of id: EntryID) async throws -> StoredResponse? { try await store.response(of: id) }
 
     /// Until what was handed in before is on disk.
     func settle() async throws { _ = try? await store.commit([]) }

@@ -64,9 +64,7 @@ struct AcceptanceTests {
 
     @Test(arguments: ["Prefer: wait=5", "Prefer: return=minimal"])
     func otherPreferencesAreForwarded(field: String) async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let client = try await proxy.client(sending: .submission("/", field))
-            let attempt = try await proxy.nextAttempt()
+        try await withAttempt(of: .submission("/", field), tickets: TestStore()) { _, client, attempt async throws in
             #expect(attempt.fields.contains(field))
             attempt.respondOnceSent(200, ["Content-Length: 0"])
             #expect(try await client.answer().status == 200)

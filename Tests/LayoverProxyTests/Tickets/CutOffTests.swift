@@ -28,9 +28,7 @@ struct CutOffTests {
     /// The client accepts no ticket, or its ticket is not stored.
     @Test(arguments: [("X: 1", true), ("X: 1", false), ("Prefer: respond-async, wait=600", true)])
     func clientWithoutATicketGetsAProblem(field: String, isSent: Bool) async throws {
-        try await withProxy(tickets: TestStore(failing: 1...100_000)) { proxy in
-            let client = try await proxy.client(sending: .submission("/", field))
-            let attempt = try await proxy.nextAttempt()
+        try await withAttempt(of: .submission("/", field), tickets: TestStore(failing: 1...100_000)) { proxy, client, attempt in
             if isSent { _ = try await attempt.wholeBody() }
             await Self.stop(proxy)
             let response = try await client.answer("word that the proxy stops").expectStatus(isSent ? 502 : 503)

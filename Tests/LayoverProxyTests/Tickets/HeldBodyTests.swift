@@ -10,9 +10,7 @@ import Testing
 /// The body of an entry, for somebody who only looks.
 struct HeldBodyTests {
     @Test func bodyOfAHeldRequestCanBeRead() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: .submission("/", "X-Mine: 1"))
-            let entry = try await proxy.parkNext()
+        try await withParked(.submission("/", "X-Mine: 1")) { proxy, client, entry in
             let held = try #require(await proxy.engine.heldBody(entry.id))
             let body = try #require(held.body)
             #expect(await body.peek(at: 0, upTo: 100) == ByteBuffer(string: "abc"))
@@ -26,9 +24,7 @@ struct HeldBodyTests {
     }
 
     @Test func heldRequestWithoutABodyHasNoBodyToRead() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: .get("/"))
-            let entry = try await proxy.parkNext()
+        try await withParked(.get("/")) { proxy, client, entry in
             let held = try #require(await proxy.engine.heldBody(entry.id))
             #expect(held.body == nil)
             client.close()

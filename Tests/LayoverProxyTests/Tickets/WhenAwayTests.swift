@@ -31,9 +31,7 @@ struct WhenAwayTests {
 
     @Test(arguments: ["respond-async", "respond-async, wait=10", "return=minimal, respond-async"])
     func originGetsThePreferenceAndItsResponseIsDelivered(prefer: String) async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let client = try await proxy.client(sending: .submission("/$export", "Prefer: \(prefer)"))
-            let attempt = try await proxy.nextAttempt()
+        try await withAttempt(of: .submission("/$export", "Prefer: \(prefer)"), tickets: TestStore()) { proxy, client, attempt in
             #expect(attempt.values("Prefer") == [prefer])
             attempt.respondOnceSent(202, ["Content-Location: http://o.test/status/1", "Content-Length: 0"])
             let response = try await client.answer().expectStatus(202)
@@ -58,9 +56,8 @@ struct WhenAwayTests {
     }
 
     @Test func slowOriginIsWaitedFor() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let client = try await proxy.client(sending: .submission("/", Self.async))
-            let attempt = try await proxy.nextSentAttempt()
+        try await withAttempt(of: .submission("/", Self.async), tickets: TestStore()) { proxy, client, attempt in
+            _ = try await attempt.wholeBody()
             try await proxy.advance(by: .seconds(3600))
             #expect(client.received.value.totalCount == 0)
             attempt.respond(200, ["Content-Length: 4"], body: "slow")
@@ -105,9 +102,7 @@ struct WhenAwayTests {
 
     /// The client is still sending when its attempt fails: it goes on, and gets its ticket then.
     @Test func ticketWaitsForTheEndOfTheBody() async throws {
-        try await withProxy(tickets: TestStore()) { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 6, body: "abc", Self.async))
-            try await proxy.parkNext()
+        try await withParked(.post("/", length: 6, body: "abc", Self.async), tickets: TestStore()) { proxy, client, _ in
             try await proxy.settle()
             #expect(client.received.value.totalCount == 0)
             try await client.send("def")
@@ -117,9 +112,7 @@ struct WhenAwayTests {
     }
 
     @Test func storeThatIsNotOpenLeavesTheClientWaiting() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: .submission("/", Self.async))
-            try await proxy.parkNext()
+        try await withParked(.submission("/", Self.async)) { proxy, client, _ in
             try await proxy.settle()
             #expect(client.received.value.totalCount == 0)
             try await proxy.advance(by: .seconds(60))
