@@ -53,19 +53,13 @@ struct KeyUpdateTests {
         }
     }
 
-    @Test func fewKeyUpdatesPass() async throws {
+    /// A few of them before short records, and one before each record of the full size.
+    @Test(arguments: [(64, 10), (300, 16 << 10)])
+    func keyUpdateBeforeEachRecordPasses(count: Int, byteCount: Int) async throws {
         let pair = try await Pair()
-        for _ in 0..<64 {
+        for _ in 0..<count {
             #expect(try pair.serve(pair.keyUpdates(1)) == 0)
-            #expect(try pair.serve(pair.bytes(10)) == 10)
-        }
-    }
-
-    @Test func keyUpdateForEachRecordOfAFullSizePasses() async throws {
-        let pair = try await Pair()
-        for _ in 0..<300 {
-            #expect(try pair.serve(pair.keyUpdates(1)) == 0)
-            #expect(try pair.serve(pair.bytes(16 << 10)) == 16 << 10)
+            #expect(try pair.serve(pair.bytes(byteCount)) == byteCount)
         }
     }
 

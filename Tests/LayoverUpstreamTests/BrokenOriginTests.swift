@@ -8,12 +8,6 @@ import Testing
 /// Origins that fail in every phase, and what the failure says.
 @Suite(.bothPaths)
 struct BrokenOriginTests {
-    struct Expected: Sendable {
-        var phase: FailurePhase
-        var kind: FailureKind
-        var evidence: Evidence
-    }
-
     private func failure(
         method: String = "GET", adjust: (inout UpstreamRequest) -> Void = { _ in },
         script: @escaping MisbehavingOrigin.Script

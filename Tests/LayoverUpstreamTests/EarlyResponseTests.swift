@@ -219,11 +219,11 @@ struct EarlyResponseTests {
         return !facts.events.contains("complete") && !facts.events.contains("end") && (success.contains("chunked") || facts.body.isEmpty)
     }
 
-    /// The client has sent all, and a part of it is in the proxy. Before, the client had all of the response by now.
-    @Test(arguments: successes) func endOfASuccessComesOnceTheRequestIsSent(success: String) async throws {
-        let isAnswered = Signal()
-        let readsOn = Signal()
-        let readCount = Watched(0)
+    /// A huge upload whose origin has answered with a success, and does the rest once the signal fires.
+    private func uploadAfterItsSuccess(
+        _ success: String, _ rest: @escaping @Sendable (OriginConnection) -> Void
+    ) async throws -> (AttemptRecord, goesOn: Signal) {
+        let (isAnswered, goesOn) = (Signal(), Signal())
         let origin = try MisbehavingOrigin { connection in
             guard let head = connection.readHead() else { return }
             guard head.hasPrefix("PUT") else {
@@ -232,8 +232,8 @@ struct EarlyResponseTests {
             }
             connection.write("HTTP/1.1 \(success)")
             isAnswered.fire()
-            readsOn.block()
-            while let bytes = connection.read(64 << 10) { readCount.update { $0 += bytes.count } }
+            goesOn.block()
+            rest(connection)
         }
         // So long that a busy machine does not have it pass while the origin does not read.
         let rig = try UpstreamRig { $0.endWithheldMax = .seconds(300) }
@@ -241,8 +241,17 @@ struct EarlyResponseTests {
         #expect(await isAnswered.happened())
         // The loop and the worker have read the response when they have made another request.
         for _ in 1...3 { #expect(await rig.send(rig.request("GET", port: origin.port), needsFreshConnection: true).status == 200) }
+        return (record, goesOn)
+    }
+
+    /// The client has sent all, and a part of it is in the proxy. Before, the client had all of the response by now.
+    @Test(arguments: successes) func endOfASuccessComesOnceTheRequestIsSent(success: String) async throws {
+        let readCount = Watched(0)
+        let (record, goesOn) = try await uploadAfterItsSuccess(success) { connection in
+            while let bytes = connection.read(64 << 10) { readCount.update { $0 += bytes.count } }
+        }
         #expect(isOpen(record.facts, after: success), "\(record.facts.events)")
-        readsOn.fire()
+        goesOn.fire()
         let facts = await record.ended()
         #expect(facts.events.last == "end" && !facts.events.contains("complete"), "\(facts.events)")
         #expect(facts.status == Int(success.prefix(3)) && facts.bodyText == (success.contains("ok") ? "ok" : ""))
@@ -250,25 +259,8 @@ struct EarlyResponseTests {
     }
 
     @Test(arguments: successes) func cutUploadIsNeverASuccess(success: String) async throws {
-        let isAnswered = Signal()
-        let cuts = Signal()
-        let origin = try MisbehavingOrigin { connection in
-            guard let head = connection.readHead() else { return }
-            guard head.hasPrefix("PUT") else {
-                connection.answer()
-                return
-            }
-            connection.write("HTTP/1.1 \(success)")
-            isAnswered.fire()
-            cuts.block()
-            connection.reset()
-        }
-        // So long that a busy machine does not have it pass while the origin does not read.
-        let rig = try UpstreamRig { $0.endWithheldMax = .seconds(300) }
-        let record = startHugeUpload(rig, to: origin)
-        #expect(await isAnswered.happened())
-        for _ in 1...3 { #expect(await rig.send(rig.request("GET", port: origin.port), needsFreshConnection: true).status == 200) }
-        cuts.fire()
+        let (record, goesOn) = try await uploadAfterItsSuccess(success) { $0.reset() }
+        goesOn.fire()
         let facts = await record.ended()
         #expect(facts.events.last == "failed" && isOpen(facts.withoutLast, after: success), "\(facts.events)")
         // A success whose head was withheld was told to no client: the request may be sent again.

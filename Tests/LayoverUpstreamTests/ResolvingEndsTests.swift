@@ -8,12 +8,12 @@ import Testing
 /// Ends of attempts that wait for a name, and what is left of their lookups.
 @Suite(.bothPaths)
 struct ResolvingEndsTests {
+    private let gate = Signal()
     private static let here = NameOutcome.addresses("127.0.0.1")
 
     /// The lookup hangs for 45 s, so an end that waited for it would not come in time.
     @Test(arguments: [true, false])
     func aHangingLookupDoesNotDelayACancelledAttempt(onlyIfConnecting: Bool) async throws {
-        let gate = Signal()
         defer { gate.fire() }
         let lookup = ScriptedLookup(Self.here, gate: gate)
         let rig = try UpstreamRig(resolver: lookup.resolver())
@@ -31,7 +31,6 @@ struct ResolvingEndsTests {
     }
 
     @Test func shuttingDownDoesNotWaitForALookup() async throws {
-        let gate = Signal()
         defer { gate.fire() }
         let lookup = ScriptedLookup(Self.here, gate: gate)
         let rig = try UpstreamRig(resolver: lookup.resolver())
@@ -45,7 +44,6 @@ struct ResolvingEndsTests {
 
     @Test func oneOfManyThatWaitIsCancelledAlone() async throws {
         let origin = try MisbehavingOrigin.answering()
-        let gate = Signal()
         let lookup = ScriptedLookup(Self.here, gate: gate)
         let rig = try UpstreamRig(resolver: lookup.resolver())
         let records = (1...9).map { _ in
@@ -61,7 +59,6 @@ struct ResolvingEndsTests {
 
     /// A thousand names at once, with a silent resolver: the threads are bounded, and in the end gone.
     @Test func threadsAreBoundedAndEnd() async throws {
-        let gate = Signal()
         let lookup = ScriptedLookup(.failed(.noResolver), gate: gate)
         let resolver = lookup.resolver()
         let rig = try UpstreamRig(resolver: resolver)

@@ -10,6 +10,7 @@ import Testing
 /// Attempts whose origin has a name, with a resolver that does what the test says.
 @Suite(.bothPaths)
 struct ResolvingTests {
+    private let gate = Signal()
     private let origin: MisbehavingOrigin
 
     init() throws { origin = try MisbehavingOrigin.answering() }
@@ -19,7 +20,6 @@ struct ResolvingTests {
     // MARK: Single flight, kept responses
 
     @Test func aHundredAttemptsForANameShareOneLookup() async throws {
-        let gate = Signal()
         let lookup = ScriptedLookup(Self.here, gate: gate)
         let resolver = lookup.resolver()
         let rigs = try [UpstreamRig(resolver: resolver), UpstreamRig(resolver: resolver)]
@@ -76,12 +76,7 @@ struct ResolvingTests {
     }
 
     @Test func deadConnectionResolvesTheNameDuringTheAttempt() async throws {
-        // The second request on a connection is read and not answered.
-        let origin = try MisbehavingOrigin { connection in
-            guard connection.readRequest() != nil else { return }
-            connection.answer()
-            _ = connection.readRequest()
-        }
+        let origin = try DoubleSendTests.closingOrigin()
         let lookup = ScriptedLookup(Self.here)
         let rig = try UpstreamRig(resolver: lookup.resolver(nameAgeMax: .zero))
         let request = rig.request("GET", port: origin.port, host: "origin.test")
@@ -98,11 +93,7 @@ struct ResolvingTests {
     }
 
     @Test func aDeadConnectionWhoseNameIsLostMayHaveDelivered() async throws {
-        let origin = try MisbehavingOrigin { connection in
-            guard connection.readRequest() != nil else { return }
-            connection.answer()
-            _ = connection.readRequest()
-        }
+        let origin = try DoubleSendTests.closingOrigin()
         let lookup = ScriptedLookup(Self.here, .failed(.unknown))
         let rig = try UpstreamRig(resolver: lookup.resolver(nameAgeMax: .zero))
         let request = rig.request("GET", port: origin.port, host: "origin.test")
@@ -141,7 +132,6 @@ struct ResolvingTests {
     }
 
     @Test func aSilentResolverUsesUpTheTimeToConnect() async throws {
-        let gate = Signal()
         defer { gate.fire() }
         let lookup = ScriptedLookup(Self.here, gate: gate)
         let rig = try UpstreamRig(resolver: lookup.resolver())
@@ -164,26 +154,26 @@ struct ResolvingTests {
 
     // MARK: Addresses
 
-    @Test(arguments: ["localhost", "a.localhost", "localhost.", "127.0.0.1", "127.1", "0x7f000001"])
-    func addressesAndLocalhostAreNotResolved(host: String) async throws {
-        let lookup = ScriptedLookup(.failed(.unknown))
+    /// The names that are resolved for two requests to the host. Both are answered.
+    private func names(resolvedFor host: String, _ outcome: NameOutcome) async throws -> [String] {
+        let lookup = ScriptedLookup(outcome)
         let rig = try UpstreamRig(resolver: lookup.resolver())
         for method in ["GET", "POST"] {
             #expect(await rig.send(rig.request(method, port: origin.port, host: host)).status == 200)
         }
-        #expect(lookup.asked.value == [])
+        return lookup.asked.value
+    }
+
+    @Test(arguments: ["localhost", "a.localhost", "localhost.", "127.0.0.1", "127.1", "0x7f000001"])
+    func addressesAndLocalhostAreNotResolved(host: String) async throws {
+        #expect(try await names(resolvedFor: host, .failed(.unknown)) == [])
     }
 
     @Test(arguments: [
         "origin.test", "origin.test.", "Origin.Test", "-a.test", "_a.test", "1.2.3.4.5", "256.256.256.256",
     ])
     func namesAreResolvedOnceAndReached(host: String) async throws {
-        let lookup = ScriptedLookup(Self.here)
-        let rig = try UpstreamRig(resolver: lookup.resolver())
-        for method in ["GET", "POST"] {
-            #expect(await rig.send(rig.request(method, port: origin.port, host: host)).status == 200)
-        }
-        #expect(lookup.asked.value == [host.lowercased()])
+        #expect(try await names(resolvedFor: host, Self.here) == [host.lowercased()])
     }
 
     @Test func allAddressesAreTried() async throws {
@@ -213,7 +203,6 @@ struct ResolvingTests {
     }
 
     @Test func attemptWaitingForAnOlderNetworksLookupResolvesAgain() async throws {
-        let gate = Signal()
         defer { gate.fire() }
         // The first lookup hangs until the test is over; what it would say is wrong.
         let lookup = ScriptedLookup(.failed(.unknown), Self.here, gate: gate, blocksOnce: true)
@@ -239,7 +228,6 @@ struct ResolvingTests {
     }
 
     @Test func addressesFromALookupBeforeANetworkChangeAreNotUsed() async throws {
-        let gate = Signal()
         let lookup = ScriptedLookup(.failed(.unknown), Self.here, gate: gate, blocksOnce: true)
         let resolver = lookup.resolver()
         let slow = SlowGuard()

@@ -5,12 +5,12 @@ import Testing
 @testable import LayoverCore
 
 struct ExchangeTests {
+    private var exchange = AttemptRules(policy: .fixture())
     private var lastCounts = AttemptCounts()
     private var generator = SeededGenerator(seed: 1)
     private let get = RequestSummary(method: "GET")
 
     @Test mutating func delaysGrowWithTheAttempts() {
-        var exchange = AttemptRules(policy: .fixture())
         let delays = (1...7).map { number -> Verdict in
             #expect(exchange.attemptStarted(trigger: .dueTime) == number)
             return exchange.verdict(on: .refused, sending: get, using: &generator)
@@ -87,14 +87,12 @@ struct ExchangeTests {
     /// Regression: a PUT got a 502 when the connection died that it had begun to use, and the rest of its body was to come.
     @Test(arguments: [RequestSummary.Body.none, .arriving, .captured, .lost, .brokenOff])
     mutating func aStaleConnectionIsReplacedWhileTheBodyIsArriving(body: RequestSummary.Body) {
-        var exchange = AttemptRules(policy: .fixture())
         _ = exchange.attemptStarted(trigger: .arrival)
         let verdict = exchange.verdict(on: stale, sending: RequestSummary(method: "PUT", body: body), using: &generator)
         #expect((verdict == .againOnNewConnection) == (body != .lost && body != .brokenOff))
     }
 
     @Test mutating func unrepeatableRequestIsNotResentAfterAStaleConnection() {
-        var exchange = AttemptRules(policy: .fixture())
         _ = exchange.attemptStarted(trigger: .arrival)
         for body in [RequestSummary.Body.arriving, .captured] {
             let post = RequestSummary(method: "POST", body: body)
@@ -122,7 +120,6 @@ struct ExchangeTests {
 
     /// Regression: a ticket that a person forced was thrown away as failed when the network changed meanwhile.
     @Test mutating func abandonedForcedAttemptIsUndecidedAgain() {
-        var exchange = AttemptRules(policy: .fixture())
         var post = RequestSummary(method: "POST", body: .captured)
         post.isTicket = true
         _ = exchange.attemptStarted(trigger: .dueTime)
@@ -150,8 +147,7 @@ struct ExchangeTests {
     }
 
     /// The file of a body gave up in the middle of it: that one may have been applied, and counts.
-    @Test func attemptSentBeforeTheStoreStoppedItCounts() {
-        var exchange = AttemptRules(policy: .fixture())
+    @Test mutating func attemptSentBeforeTheStoreStoppedItCounts() {
         _ = exchange.attemptStarted(trigger: .dueTime)
         exchange.stoppedByStore(.maybeApplied)
         #expect(exchange.counts == AttemptCounts(all: 1, automatic: 1, mayHaveBeenApplied: true))
@@ -209,22 +205,17 @@ struct ExchangeTests {
                 == .park(.init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .ownTrouble)))
     }
 
-    /// A parent proxy that wants another password must not cost the orders that were accepted.
-    @Test mutating func ticketWaitsWhileItsParentProxyIsMisconfigured() {
-        let failure = Failure.fixture(.parentProxyMisconfigured, phase: .connecting)
-        #expect(verdict(on: failure, of: "POST", isTicket: false) == .fail(.notInRetryOn))
-        #expect(verdict(on: failure, of: "POST", isTicket: true) == .park(.init(delay: .seconds(1), shutsGate: false, rule: .ownTrouble)))
+    /// A parent proxy that wants another password must not cost the orders that were accepted, and two reloads that cross may make a loop
+    /// of some seconds. What its administrator denies, and a loop that includes this proxy, stay failures.
+    @Test(arguments: [
+        (Failure.fixture(.parentProxyMisconfigured, phase: .connecting), FailureKind.parentProxyDenied),
+        (Failure.fixture(.connectionRefused, phase: .connecting).loopOfParentProxies, .proxyLoopDetected),
+    ])
+    mutating func ticketWaitsWhileItsParentProxyIsMisconfiguredOrReportsALoop(trouble: Failure, lasting: FailureKind) {
+        #expect(verdict(on: trouble, of: "POST", isTicket: false) == .fail(.notInRetryOn))
+        #expect(verdict(on: trouble, of: "POST", isTicket: true) == .park(.init(delay: .seconds(1), shutsGate: false, rule: .ownTrouble)))
         #expect(lastCounts.automatic == 0, "it is tried for as long as the ticket lives")
-        #expect(verdict(on: .fixture(.parentProxyDenied, phase: .connecting), of: "POST", isTicket: true) == .fail(.notInRetryOn))
-    }
-
-    /// Two reloads that cross may make a loop of some seconds.
-    @Test mutating func ticketWaitsWhileItsParentProxyReportsALoop() {
-        let loop = Failure.fixture(.connectionRefused, phase: .connecting).loopOfParentProxies
-        #expect(verdict(on: loop, of: "POST", isTicket: false) == .fail(.notInRetryOn))
-        #expect(verdict(on: loop, of: "POST", isTicket: true) == .park(.init(delay: .seconds(1), shutsGate: false, rule: .ownTrouble)))
-        #expect(lastCounts.automatic == 0, "it is tried for as long as the ticket lives")
-        #expect(verdict(on: .fixture(.proxyLoopDetected, phase: .connecting), of: "POST", isTicket: true) == .fail(.notInRetryOn))
+        #expect(verdict(on: .fixture(lasting, phase: .connecting), of: "POST", isTicket: true) == .fail(.notInRetryOn))
     }
 
     @Test mutating func ticketWaitsWhileItsHostNameIsUnknown() {

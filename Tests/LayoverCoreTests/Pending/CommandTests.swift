@@ -9,9 +9,7 @@ struct CommandTests {
 
     @Test mutating func retryStartsAWaitingEntryAtOnce() {
         let id = bench.parked(delay: .seconds(30))
-        let (result, actions) = bench.command(.retry, id)
-        #expect(result == .done)
-        #expect(actions == [.start(id, .admin)])
+        #expect(bench.command(.retry, id) == (.done, [.start(id, .admin)]))
         #expect(bench.reports == [.changed, .attempted])
     }
 
@@ -47,9 +45,7 @@ struct CommandTests {
 
     @Test mutating func cancelEndsAWaitingEntry() {
         let id = bench.parked()
-        let (result, actions) = bench.command(.cancel, id, reason: "not wanted")
-        #expect(result == .done)
-        #expect(actions == [.end(id, .cancelled(reason: "not wanted"))])
+        #expect(bench.command(.cancel, id, reason: "not wanted") == (.done, [.end(id, .cancelled(reason: "not wanted"))]))
         #expect(bench.reports == [.ended])
         let entry = bench.entry(id)
         #expect(entry?.state == .cancelled)
