@@ -8,6 +8,7 @@ import Testing
 
 /// Which certificates are kept, for how long, and how they are made anew.
 struct LeafCacheTests {
+    private let gate = DispatchSemaphore(value: 0)
     private static let day = 24 * 60 * 60
     private let rig: LeafRig
 
@@ -62,7 +63,6 @@ struct LeafCacheTests {
     /// The loop waits for nothing while certificates are made, here for as long as the test likes.
     @Test func loopIsFreeWhileAThousandNamesWait() async throws {
         let (leaves, loop) = (rig.leaves, rig.loop)
-        let gate = DispatchSemaphore(value: 0)
         rig.threads.submit { _ in gate.wait() }
         let waiting = try await loop.submit {
             (0..<1000).map { leaves.context(for: "host-\($0).example", on: loop) }
@@ -77,7 +77,6 @@ struct LeafCacheTests {
     }
 
     @Test func clientsThatAskForOneNameTogetherShareOneSignature() async throws {
-        let gate = DispatchSemaphore(value: 0)
         rig.threads.submit { _ in gate.wait() }
         let waiting = ["shop.example", "SHOP.example", "shop.example."].map { rig.leaves.context(for: $0, on: rig.loop) }
         gate.signal()
@@ -89,7 +88,6 @@ struct LeafCacheTests {
     }
 
     @Test func moreNamesThanMayWaitAreRefused() async throws {
-        let gate = DispatchSemaphore(value: 0)
         rig.threads.submit { _ in gate.wait() }
         let waiting = (0..<LeafCertificates.pendingNameCountMax).map { rig.leaves.context(for: "host-\($0).example", on: rig.loop) }
         #expect(await rig.failure("one-more.example") == .tooMany)
@@ -100,7 +98,6 @@ struct LeafCacheTests {
     }
 
     @Test func otherAuthorityMeanwhileLeavesNoCertificateOfTheOldOne() async throws {
-        let gate = DispatchSemaphore(value: 0)
         rig.threads.submit { _ in gate.wait() }
         let waiting = rig.leaves.context(for: "shop.example", on: rig.loop)
         let other = try CertificateAuthority.make(now: rig.clock.value)

@@ -8,9 +8,11 @@ import Testing
 /// Every command is kept and logged: who, from where, why, what, and what became of it.
 struct AuditTests {
     private let log = RecordedLog()
+    private let harness: AdminHarness
 
-    private func loggedHarness() -> AdminHarness {
-        AdminHarness(
+    init() {
+        let log = log
+        harness = AdminHarness(
             sources: { sources in
                 sources.logger = log.logger
                 sources.cache = { MemoryCache() }
@@ -21,7 +23,6 @@ struct AuditTests {
     private func commands() -> [String] { log.lines.value.filter { $0.hasPrefix("notice command:") } }
 
     @Test func commandIsKeptAndLoggedWithItsReason() async throws {
-        let harness = loggedHarness()
         let id = harness.park(1).id
         _ = try await harness.post("/v1/pending/\(id)/hold", "{\"reason\":\"lunch\"}")
         let record = try #require(try await harness.send("GET", "/v1/audit").data.first)
@@ -57,7 +58,6 @@ struct AuditTests {
     }
 
     @Test func refusedCommandIsKeptToo() async throws {
-        let harness = loggedHarness()
         let id = harness.park(1).id
         _ = try await harness.post("/v1/pending/\(id)/release", "{\"reason\":\"too soon\"}")
         _ = try await harness.post("/v1/pending/\(id)/hold", "{\"reasn\":1}")
@@ -69,7 +69,6 @@ struct AuditTests {
     }
 
     @Test func readsAndForeignRequestsAreNotRecorded() async throws {
-        let harness = loggedHarness()
         _ = try await harness.send("GET", "/v1/pending")
         _ = try await harness.send("POST", "/v1/pending/retry", host: "evil.example", body: "{}")
         _ = try await harness.post("/v1/nothing")
@@ -78,7 +77,6 @@ struct AuditTests {
     }
 
     @Test func commandsForManyAreOneRecordWithTheirCounts() async throws {
-        let harness = loggedHarness()
         for number in 1...3 { harness.park(UInt64(number)) }
         let incident = try #require(try await harness.send("GET", "/v1/incidents").ids.first)
         _ = try await harness.post("/v1/pending/hold", "{\"ids\":[\"\(AdminHarness.id(1))\",\"x\"],\"reason\":\"a\"}")
@@ -95,7 +93,6 @@ struct AuditTests {
     }
 
     @Test func otherCommandsRecordTheirTarget() async throws {
-        let harness = loggedHarness()
         let id = harness.park(1).id
         let json = ["Content-Type": "application/json"]
         _ = try await harness.send(
@@ -114,7 +111,6 @@ struct AuditTests {
     }
 
     @Test func listHasFiltersPagesAndLines() async throws {
-        let harness = loggedHarness()
         for number in 1...3 { harness.park(UInt64(number)) }
         for number in 1...3 { _ = try await harness.post("/v1/pending/\(AdminHarness.id(UInt64(number)))/hold") }
         _ = try await harness.post("/v1/pending/\(AdminHarness.id(1))/release")

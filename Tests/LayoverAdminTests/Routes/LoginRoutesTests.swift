@@ -11,6 +11,7 @@ import Testing
 
 /// How browsers get in, and what each role may do.
 struct LoginRoutesTests {
+    private let harness = AdminHarness(options: Self.options)
     private static var options: AdminOptions {
         var options = AdminOptions()
         options.token = "adm1n"
@@ -36,7 +37,6 @@ struct LoginRoutesTests {
     }
 
     @Test func personWithoutATokenIsLedToTheLoginPageAndAProgramGetsA401() async throws {
-        let harness = AdminHarness(options: Self.options)
         let page = try await harness.send("GET", "/?tab=held", fields: Self.page)
         #expect(page.status == 303 && page["Location"] == "/login?to=%2F%3Ftab%3Dheld")
         let login = try await harness.send("GET", "/login?to=%2F%3Ftab%3Dheld", fields: Self.page)
@@ -49,7 +49,6 @@ struct LoginRoutesTests {
     }
 
     @Test func tokenGivesACookieThatIsTheTokenFromThenOn() async throws {
-        let harness = AdminHarness(options: Self.options)
         let id = harness.park(1).id
         let wrong = try await logIn(harness, token: "adm1m")
         #expect(wrong.status == 401 && wrong["Set-Cookie"] == nil && wrong.text.contains("This is not the token."))
@@ -139,7 +138,6 @@ struct LoginRoutesTests {
 
     @Test(arguments: ["//evil.example", "https://evil.example", "/\\evil.example", "/?a\r\nSet-Cookie: x=y", "/v1/drain"])
     func loginNeverRedirectsToAnotherSite(place: String) async throws {
-        let harness = AdminHarness(options: Self.options)
         let to = place.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
         let response = try await harness.send(
             "POST", "/login", fields: ["Content-Type": "application/x-www-form-urlencoded"], body: "token=adm1n&to=\(to)")

@@ -23,7 +23,9 @@ struct TicketSecretTests {
         "http://shop.example/todos/~ticket.\(ticket).json.id~"
     }
 
-    private func harness(store: MemoryStore = MemoryStore(on: MemoryDisk()), token: String? = nil) -> AdminHarness {
+    private let harness = Self.harness()
+
+    private static func harness(store: MemoryStore = MemoryStore(on: MemoryDisk()), token: String? = nil) -> AdminHarness {
         var options = AdminOptions()
         options.token = token.map { Secret($0) }
         options.bodyToken = token == nil ? "b0d1e5" : nil
@@ -32,7 +34,6 @@ struct TicketSecretTests {
     }
 
     @Test func noOpenRouteShowsTicketIDs() async throws {
-        let harness = harness()
         let parent = try await harness.accept(0x51, lane: "one")
         let child = try await harness.accept(0x52, lane: Self.lane(of: parent), parents: [parent])
         let reader = harness.park(
@@ -67,7 +68,6 @@ struct TicketSecretTests {
     }
 
     @Test func eventsDoNotShowTicketIDs() async throws {
-        let harness = harness()
         let first = try await harness.accept(1)
         let response = try await harness.respond("GET", "/v1/events")
         let (pieces, piece) = AsyncStream<String>.makeStream()
@@ -84,7 +84,6 @@ struct TicketSecretTests {
     }
 
     @Test func searchMatchesShownTextOnly() async throws {
-        let harness = harness()
         let id = try await harness.accept(0xBEEF)
         _ = harness.park(2, url: "http://shop.example/~ticket.\(id).location~")
         #expect(try await harness.send("GET", "/v1/pending?q=beef").ids.isEmpty)
@@ -96,7 +95,6 @@ struct TicketSecretTests {
 
     /// Two tickets are two lanes, though they are shown by one name.
     @Test func laneIsShownAndFoundWithoutTheTicketInIt() async throws {
-        let harness = harness()
         let (one, other) = (try await harness.accept(0x61), try await harness.accept(0x62))
         let first = try await harness.accept(0x63, lane: Self.lane(of: one))
         let behind = try await harness.accept(0x64, lane: Self.lane(of: one))
@@ -122,7 +120,6 @@ struct TicketSecretTests {
     @Test func supersedingTicketIsShownByItsShownID() async throws {
         var policy = Policy.standard
         policy.coalesce = .lastPut
-        let harness = harness()
         let older = try await harness.accept(0x71, method: "PUT", policy: policy)
         let newer = try await harness.accept(0x72, method: "PUT", policy: policy)
         let entry = try await harness.send("GET", "/v1/pending/\(Self.turned(older))")
@@ -132,7 +129,7 @@ struct TicketSecretTests {
 
     @Test(arguments: [nil, "b0d1e5"])
     func tokenShowsTicketIDs(token: String?) async throws {
-        let harness = harness(token: token)
+        let harness = Self.harness(token: token)
         let id = try await harness.accept(1)
         let entry = try await harness.send("GET", "/v1/pending", fields: Self.token).data.first
         #expect(entry?["ticket"] as? String == id.description)
@@ -140,7 +137,6 @@ struct TicketSecretTests {
     }
 
     @Test func entryIsFoundByBothOfItsIDs() async throws {
-        let harness = harness()
         let (first, second) = (try await harness.accept(1), try await harness.accept(2))
         for id in [first, Self.turned(first)] {
             let entry = try await harness.send("GET", "/v1/pending/\(id)")
@@ -170,7 +166,7 @@ struct TicketSecretTests {
             status: 201, fields: ByteBuffer(string: "Content-Type: text/plain\r\nSet-Cookie: a=b\r\n"),
             body: .inline(ByteBuffer(string: "made")))
         _ = try await store.commit([.delivered(record, response)])
-        let harness = harness(store: store)
+        let harness = Self.harness(store: store)
         let path = "/v1/pending/\(Self.turned(record.id))"
         #expect(try await harness.send("GET", path + "/response").status == 401)
         let shown = try await harness.send("GET", path + "/response", fields: Self.token).expectStatus(200)
@@ -185,7 +181,6 @@ struct TicketSecretTests {
     }
 
     @Test func missingResponseIsAProblem() async throws {
-        let harness = harness()
         let waiting = Self.turned(try await harness.accept(1))
         #expect(try await harness.send("GET", "/v1/pending/\(waiting)/response", fields: Self.token).status == 409)
         _ = try await harness.post("/v1/pending/\(waiting)/cancel")

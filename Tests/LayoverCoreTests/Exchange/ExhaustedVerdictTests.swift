@@ -6,6 +6,7 @@ import Testing
 
 /// Verdicts after the last automatic attempt, after a failure that may have been applied, and on an unknown name.
 struct ExhaustedVerdictTests {
+    private let post = RequestSummary(method: "POST", body: .captured)
     private static let standIn = StandInResponse(status: 203, body: "{}")
     private var generator = SeededGenerator(seed: 1)
 
@@ -81,7 +82,6 @@ struct ExhaustedVerdictTests {
     // MARK: failure, maybeApplied, not repeatable → `onMaybeApplied`
 
     @Test mutating func requestThatMayHaveBeenAppliedFailsUnlessThePolicyAsks() {
-        let post = RequestSummary(method: "POST", body: .captured)
         #expect(verdict(on: .reset, sending: post) == .fail(.maybeApplied))
         #expect(verdict(on: .reset, sending: post) { $0.onMaybeApplied = .fail } == .fail(.maybeApplied))
         #expect(
@@ -110,7 +110,6 @@ struct ExhaustedVerdictTests {
             if Bool.random(using: &generator) { $0.automaticAttemptsMax = 5 }
         }
         var exchange = AttemptRules(policy: policy)
-        let post = RequestSummary(method: "POST", body: .captured)
         let failures = [
             Failure.refused, .reset, .fixture(.dnsError, phase: .resolving),
             .fixture(.connectionTerminated, phase: .sending),
@@ -138,7 +137,6 @@ struct ExhaustedVerdictTests {
     }
 
     @Test mutating func neverSentFailureBeforeMaybeAppliedIsParked() {
-        let post = RequestSummary(method: "POST", body: .captured)
         var exchange = AttemptRules(policy: .fixture { $0.onMaybeApplied = .ask })
         var words: [String] = []
         for failure in [Failure.refused, .refused, .reset, .refused] {
@@ -171,7 +169,6 @@ struct ExhaustedVerdictTests {
         let portal = NetworkCondition(isAway: true, isBehindPortal: true)
         let parked = Verdict.park(.init(delay: .seconds(1), shutsGate: false, rule: .portal))
         #expect(verdict(on: failure, network: portal) == parked)
-        let post = RequestSummary(method: "POST", body: .captured)
         #expect(verdict(on: failure, sending: post, network: portal) == parked)
         #expect(verdict(on: failure, network: portal) { $0.mode = .pass } == .fail(.pass))
         #expect(verdict(on: failure, after: 2, network: portal) { $0.automaticAttemptsMax = 2 } == .fail(.exhausted))

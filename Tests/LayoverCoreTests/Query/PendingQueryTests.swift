@@ -3,6 +3,7 @@ import Testing
 @testable import LayoverCore
 
 struct PendingQueryTests {
+    private var query = PendingQuery()
     private let entries = PendingFixture.entries([
         .init(url: "http://b.example/1", host: "b.example", byteCount: 5),
         .init(url: "http://a.example/2", host: "a.example", byteCount: 5),
@@ -21,8 +22,7 @@ struct PendingQueryTests {
         ("-host", [2, 0, 3, 1]),
         ("requestBytes", [2, 0, 1, 3]), ("-requestBytes", [3, 1, 0, 2]), ("url", [1, 3, 0, 2]),
     ])
-    func orderIsByTheFieldAndThenByArrival(sort: String, expected: [Int]) throws {
-        var query = PendingQuery()
+    mutating func orderIsByTheFieldAndThenByArrival(sort: String, expected: [Int]) throws {
         query.sort = try #require(EntrySort(sort))
         #expect(order(query) == expected)
     }
@@ -48,8 +48,7 @@ struct PendingQueryTests {
         }
     }
 
-    @Test func entriesThatEndDoNotShiftThePages() throws {
-        var query = PendingQuery()
+    @Test mutating func entriesThatEndDoNotShiftThePages() throws {
         query.limit = 2
         let cursor: EntryCursor = try #require(query.page(of: entries).nextCursor)
         query.cursor = cursor
@@ -67,8 +66,7 @@ struct PendingQueryTests {
         #expect(EntryCursor(text) == nil)
     }
 
-    @Test func cursorNeedsNoEscapingAndShowsNoSecret() throws {
-        var query = PendingQuery()
+    @Test mutating func cursorNeedsNoEscapingAndShowsNoSecret() throws {
         query.sort = EntrySort(by: .url)
         query.limit = 1
         let secret = PendingFixture.entries([

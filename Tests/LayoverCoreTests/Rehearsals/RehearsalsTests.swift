@@ -4,6 +4,7 @@ import Testing
 
 /// Which rehearsals there are, which an attempt meets, and what it meets.
 struct RehearsalsTests {
+    private var rehearsals = Rehearsals()
     private static let start = Timestamp(nanoseconds: 1_000_000_000)
 
     private static func order(
@@ -79,8 +80,7 @@ struct RehearsalsTests {
 
     // MARK: Which there are
 
-    @Test func rehearsalIsOverInTime() throws {
-        var rehearsals = Rehearsals()
+    @Test mutating func rehearsalIsOverInTime() throws {
         let short = try rehearsals.begin(Self.order("a", for: .seconds(1)), now: Self.start)
         let long = try rehearsals.begin(Self.order("b", for: .seconds(5)), now: Self.start)
         #expect(rehearsals.nextEndAt == Self.start + .seconds(1))
@@ -91,8 +91,7 @@ struct RehearsalsTests {
         #expect(rehearsals.nextEndAt == nil)
     }
 
-    @Test func rehearsalIsStoppedOnceAndNumbersAreNotUsedAgain() throws {
-        var rehearsals = Rehearsals()
+    @Test mutating func rehearsalIsStoppedOnceAndNumbersAreNotUsedAgain() throws {
         let first = try rehearsals.begin(Self.order("a", for: .seconds(1)), now: Self.start)
         #expect(rehearsals.stop(first.number, now: Self.start) == first)
         #expect(rehearsals.stop(first.number, now: Self.start) == nil)
@@ -100,16 +99,14 @@ struct RehearsalsTests {
         #expect(rehearsals.stop(2, now: Self.start + .seconds(1)) == nil, "it is over")
     }
 
-    @Test func thereAreAHundredAtMost() throws {
-        var rehearsals = Rehearsals()
+    @Test mutating func thereAreAHundredAtMost() throws {
         for _ in 0..<100 { _ = try rehearsals.begin(Self.order("a", for: .seconds(1)), now: Self.start) }
         #expect(throws: RehearsalRefusal.tooMany) { try rehearsals.begin(Self.order("b"), now: Self.start) }
         // Rehearsals that are over do not count, reported or not.
         _ = try rehearsals.begin(Self.order("b"), now: Self.start + .seconds(1))
     }
 
-    @Test func portGoesBeforeHostAndNewestBeforeOlder() throws {
-        var rehearsals = Rehearsals()
+    @Test mutating func portGoesBeforeHostAndNewestBeforeOlder() throws {
         let origin = Origin(scheme: .http, host: "a.example", port: 8080)
         func applying(after seconds: Int) -> Int? {
             Rehearsals.applying(of: rehearsals.current, to: origin, now: Self.start + .seconds(seconds))?.number
@@ -166,8 +163,7 @@ struct RehearsalsTests {
     }
 
     /// The gate of an origin is shut as in a real outage, and every report names the rehearsal.
-    @Test func rehearsedFailuresAreJudgedAsRealOnesAndNameTheRehearsal() throws {
-        var rehearsals = Rehearsals()
+    @Test mutating func rehearsedFailuresAreJudgedAsRealOnesAndNameTheRehearsal() throws {
         let rehearsal = try rehearsals.begin(Self.order("a.example"), now: Self.start)
         guard case .fail(let refused) = rehearsal.play(.transfer, to: Origin(scheme: .http, host: "a.example")) else {
             Issue.record("nothing failed")

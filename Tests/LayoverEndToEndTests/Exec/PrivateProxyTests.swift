@@ -5,8 +5,11 @@ import Testing
 extension EndToEnd {
     /// `layover exec` where no proxy runs.
     @Suite struct PrivateProxy {
+        private let scene: ExecScene
+
+        init() throws { scene = try ExecScene() }
+
         @Test func commandSurvivesAnOutageAtItsStart() async throws {
-            let scene = try ExecScene()
             let command = scene.exec([], "sh", "-c", #"echo "admin=$LAYOVER_ADMIN_URL"; exec curl --silent --fail "$0""#, scene.url)
             let running = try command.start()
             let admin = try await scene.admin(of: running)
@@ -22,7 +25,6 @@ extension EndToEnd {
         @Test func proxyIsStartedWhereNoneAnswers() async throws {
             // A namespace, because a proxy may run on this machine.
             let network = try await NetworkPair()
-            let scene = try ExecScene()
             var command = scene.exec([], "sh", "-c", "echo $http_proxy").within(network.name(.near))
             command.arguments = ["exec"] + command.arguments.drop { $0 != "--" }
             let result = try await command.run()
@@ -139,7 +141,6 @@ extension EndToEnd {
                 (["sh", "-c", "kill -TERM $$"], -SIGTERM), (["sh", "-c", "kill -KILL $$"], -SIGKILL),
             ] as [([String], Int32)])
         func exitStatusIsThatOfTheCommandAndNothingIsLeft(words: [String], status: Int32) async throws {
-            let scene = try ExecScene()
             var command = scene.exec()
             command.arguments += words
             let result = try await command.run()
@@ -149,7 +150,6 @@ extension EndToEnd {
         }
 
         @Test func scriptWithoutAnInterpreterIsRunByTheShell() async throws {
-            let scene = try ExecScene()
             let script = try scene.folder.write("echo script $1", to: "script")
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
             let result = try await scene.exec([], script, "one").run()
@@ -157,7 +157,6 @@ extension EndToEnd {
         }
 
         @Test func proxyOfAKilledExecEndsToo() async throws {
-            let scene = try ExecScene()
             var command = scene.exec()
             command.arguments += ExecScene.announced("exec cat <&3")
             // The command never ends by itself: it holds both ends of what it reads.
@@ -171,7 +170,6 @@ extension EndToEnd {
         }
 
         @Test func fiftyParallelCommandsHaveAProxyEach() async throws {
-            let scene = try ExecScene()
             let command = scene.exec([], "sh", "-c", "echo $http_proxy")
             let words = [command.executable] + command.arguments
             let result = try await Command("sh", ["-c", #"seq 50 | xargs -P 50 -I{} "$0" "$@""#] + words)
@@ -185,7 +183,6 @@ extension EndToEnd {
         // MARK: Its start fails
 
         @Test func folderThatCannotBeMadeIsAClearError() async throws {
-            let scene = try ExecScene()
             let result = try await scene.exec([], "echo", "ran").with(["TMPDIR": "/proc/nowhere"]).run()
             #expect(result.status == 2 && result.output.isEmpty, "\(result)")
             #expect(result.errors.contains("no folder can be made in /proc/nowhere"), "\(result)")
@@ -210,7 +207,6 @@ extension EndToEnd {
         }
 
         @Test func requestThatAsksForATicketWaitsWithItsClient() async throws {
-            let scene = try ExecScene()
             let running = try scene.exec(
                 [], "sh", "-c", #"echo "admin=$LAYOVER_ADMIN_URL"; exec curl -sH 'Prefer: respond-async, wait=0' -w '%{http_code}' "$0""#,
                 scene.url
@@ -226,7 +222,6 @@ extension EndToEnd {
         }
 
         @Test func nestedExecUsesTheOuterProxy() async throws {
-            let scene = try ExecScene()
             let inner = #"echo $http_proxy; "$0" exec -- sh -c 'echo $http_proxy'; "$0" status >/dev/null && ls "$TMPDIR" | wc -l"#
             let result = try await scene.exec([], "sh", "-c", inner, RunningLayover.binary).run()
             let lines = result.output.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }

@@ -5,7 +5,14 @@ import Testing
 extension EndToEnd {
     /// S3j: reading works offline from a local copy.
     @Suite struct ReadingOffline {
-        private static let caching = #"{"policies":{"default":{"cache":"staleIfError"}}}"#
+        private let scene: Scene
+        private let origin: RunningOrigin
+
+        init() async throws {
+            scene = try await Scene(#"{"policies":{"default":{"cache":"staleIfError"}}}"#)
+            origin = try await scene.startOrigin()
+            try write("one", in: scene)
+        }
 
         private func get(_ scene: Scene, _ path: String, _ fields: String = "") async throws -> PlainResponse {
             try await scene.layover.exchange(
@@ -36,9 +43,6 @@ extension EndToEnd {
         }
 
         @Test func s3jCachedResponseIsServedOfflineAndThenRefreshed() async throws {
-            let scene = try await Scene(Self.caching)
-            try write("one", in: scene)
-            let origin = try await scene.startOrigin()
             let online = try await get(scene, "/page.txt")
             #expect(online.text == "one")
             #expect(online.field("Cache-Status") == nil, "while all is well nothing changes")
@@ -76,9 +80,6 @@ extension EndToEnd {
 
         /// A copy that is fresh says no less of where it comes from than a stale one (RFC 9211 section 2, RFC 9209).
         @Test func s3jFreshCachedResponseStatesThatItsOriginIsUnreachable() async throws {
-            let scene = try await Scene(Self.caching)
-            try write("one", in: scene)
-            let origin = try await scene.startOrigin()
             for _ in 1...2 {
                 let online = try await get(scene, "/page.txt?max-age=600")
                 #expect(online.field("Cache-Status") == nil && online.field("Proxy-Status") == nil)
@@ -101,9 +102,6 @@ extension EndToEnd {
         }
 
         @Test func s3jClientThatForbidsCachedResponsesGetsNone() async throws {
-            let scene = try await Scene(Self.caching)
-            try write("one", in: scene)
-            let origin = try await scene.startOrigin()
             _ = try await get(scene, "/page.txt")
             try await waitForCopy(in: scene)
             await origin.kill()
@@ -113,9 +111,6 @@ extension EndToEnd {
         }
 
         @Test func s3jOnlyIfCachedNeverGoesToTheOrigin() async throws {
-            let scene = try await Scene(Self.caching)
-            try write("one", in: scene)
-            let origin = try await scene.startOrigin()
             let response = try await get(scene, "/page.txt", "Cache-Control: only-if-cached\r\n")
             #expect(response.status == 504)
             #expect(origin.records.isEmpty)
@@ -123,9 +118,6 @@ extension EndToEnd {
 
         /// The copy is stale, and its origin is there: an admin's word counts as if it were not.
         @Test func s3jOnlyIfCachedIsServedInOfflineMode() async throws {
-            let scene = try await Scene(Self.caching)
-            try write("one", in: scene)
-            let origin = try await scene.startOrigin()
             _ = try await get(scene, "/page.txt?max-age=0")
             try await waitForCopy(in: scene)
             _ = try await scene.layover.call("PUT", "/v1/reachability", json: #"{"mode":"offline"}"#)

@@ -16,22 +16,22 @@ struct ReloadPortionTests {
     private let store: MemoryStore
     private let log = RecordedLog()
 
-    init() {
+    /// Tickets that wait, because no attempt starts in mode `offline`.
+    private let ids: [EntryID]
+    private let bench: EngineBench
+
+    init() async throws {
         let (gate, isShut) = (gate, isShut)
         store = MemoryStore(
             on: MemoryDisk(),
             schedule: { work in
                 if isShut.value { gate.update { $0.append(work) } } else { Task.detached { work() } }
             })
-    }
-
-    /// Tickets that wait, because no attempt starts in mode `offline`.
-    private func bench() async throws -> (EngineBench, [EntryID]) {
-        let bench = await EngineBench(mode: .offline, store: store, reroutePortion: Self.portion, logger: log.logger)
+        bench = await EngineBench(mode: .offline, store: store, reroutePortion: Self.portion, logger: log.logger)
         var ids: [EntryID] = []
         for _ in 0..<Self.count { ids.append(try await bench.ticket()) }
+        self.ids = ids
         isShut.update { $0 = true }
-        return (bench, ids)
     }
 
     private static func routes(priority: Int) -> RouteTable {
@@ -72,7 +72,6 @@ struct ReloadPortionTests {
     }
 
     @Test func nextPortionWaitsForTheStore() async throws {
-        let (bench, ids) = try await bench()
         await bench.engine.adopt(Self.routes(priority: 1))
         await settle(bench)
         #expect(await priorities(bench, ids) == [1, 1, 3, 3, 3, 3, 3, 3, 3])
@@ -84,7 +83,6 @@ struct ReloadPortionTests {
     }
 
     @Test func reportOfAReloadHasTheNumberOfTicketsLeftWhenItsTimeIsOver() async throws {
-        let (bench, ids) = try await bench()
         await bench.engine.adopt(Self.routes(priority: 1))
         let left = await bench.engine.untilRerouted(within: .zero)
         #expect(left == Self.count - Self.portion)
@@ -104,7 +102,6 @@ struct ReloadPortionTests {
     }
 
     @Test func ticketsLeftAreShownAfterAReloadThatFailed() async throws {
-        let (bench, ids) = try await bench()
         await bench.engine.adopt(Self.routes(priority: 1))
         let left = await bench.engine.untilRerouted(within: .zero)
         await bench.engine.reloaded(ReloadReport(at: bench.clock.now(), entriesLeft: left))
@@ -118,7 +115,6 @@ struct ReloadPortionTests {
     }
 
     @Test func reportOfAReloadWaitsForAllTickets() async throws {
-        let (bench, ids) = try await bench()
         await bench.engine.adopt(Self.routes(priority: 1))
         let report = report(of: bench)
         try await eventually("a report that waits, or is there") {
@@ -148,7 +144,6 @@ struct ReloadPortionTests {
 
     /// Clients wait for most of those that have an exchange.
     @Test func entriesWithAnExchangeDoNotWaitForTheStore() async throws {
-        let (bench, ids) = try await bench()
         let exchanges = (0..<5).map { _ in bench.exchange() }
         for exchange in exchanges { await bench.park(exchange) }
         await bench.engine.adopt(Self.routes(priority: 1))
@@ -159,7 +154,6 @@ struct ReloadPortionTests {
     }
 
     @Test func newTicketWaitsForOnePortionOnly() async throws {
-        let (bench, ids) = try await bench()
         await bench.engine.adopt(Self.routes(priority: 1))
         let new = bench.acceptance()
         let recorder = bench.accept(new)
@@ -174,7 +168,6 @@ struct ReloadPortionTests {
     }
 
     @Test func commandsBetweenPortionsAreObeyed() async throws {
-        let (bench, ids) = try await bench()
         let (cancelled, held, patched) = (ids[8], ids[7], ids[6])
         await bench.engine.adopt(Self.routes(priority: 1))
         #expect(await bench.engine.apply(.cancel, cancelled, by: .client) == .done)
@@ -193,7 +186,6 @@ struct ReloadPortionTests {
     }
 
     @Test func ticketWhoseTurnComesFirstHasTheNewPolicy() async throws {
-        let (bench, ids) = try await bench()
         _ = bench.loop.next()
         await bench.engine.adopt(Self.routes(priority: 1))
         #expect(await bench.engine.apply(.retry, ids[8], by: .client) == .done)
@@ -205,7 +197,6 @@ struct ReloadPortionTests {
     }
 
     @Test func secondReloadBeginsAgainFromTheFirstTicket() async throws {
-        let (bench, ids) = try await bench()
         await bench.engine.adopt(Self.routes(priority: 1))
         await storeCommits(bench)
         #expect(await priorities(bench, ids) == [1, 1, 1, 1, 3, 3, 3, 3, 3])

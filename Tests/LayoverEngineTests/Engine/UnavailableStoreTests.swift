@@ -6,12 +6,12 @@ import Testing
 
 /// A store that could not be opened at the start.
 struct UnavailableStoreTests {
+    private let place = UnavailableStore(Self.readOnly)
     private static let readOnly = StoreFailure(.readOnly, "Read-only file system.")
     private static let other = Origin(scheme: .http, host: "other.test")
     private let disk = MemoryDisk()
 
     @Test func everyCallFailsWithTheReasonUntilTheStoreOpens() async throws {
-        let place = UnavailableStore(Self.readOnly)
         #expect(!place.isOpen)
         #expect(place.condition.failure == Self.readOnly)
         await #expect(throws: Self.readOnly) { _ = try await place.commit([]) }
@@ -23,7 +23,6 @@ struct UnavailableStoreTests {
     }
 
     @Test func callsGoToTheStoreOnceItIsOpen() async throws {
-        let place = UnavailableStore(Self.readOnly)
         #expect(place.opened(MemoryStore(on: disk)))
         #expect(place.isOpen)
         #expect(place.condition.failure == nil)
@@ -34,7 +33,6 @@ struct UnavailableStoreTests {
     }
 
     @Test func closedStandInIsNeverOpened() async throws {
-        let place = UnavailableStore(Self.readOnly)
         await place.close()
         #expect(!place.opened(MemoryStore(on: disk)))
         await #expect(throws: StoreFailure.self) { _ = try await place.commit([]) }
@@ -47,7 +45,6 @@ struct UnavailableStoreTests {
         let first = await EngineBench(store: MemoryStore(on: disk), idSeed: 1)
         var ids: [EntryID] = []
         for _ in 0..<count { ids.append(try await first.ticket()) }
-        let place = UnavailableStore(Self.readOnly)
         return (await EngineBench(store: place, idSeed: 2), place, ids)
     }
 
@@ -123,7 +120,6 @@ struct UnavailableStoreTests {
     @Test func requestWithALaneWaitsUntilTheStoreOpens() async throws {
         let first = await EngineBench(store: MemoryStore(on: disk), idSeed: 1)
         let ticket = try await first.ticket(lane: "a")
-        let place = UnavailableStore(Self.readOnly)
         let bench = await EngineBench(store: place, idSeed: 2)
         let (inLane, alone) = (bench.exchange(), bench.exchange())
         // The origin of the ticket sends one at a time after a restart.
