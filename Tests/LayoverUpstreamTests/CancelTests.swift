@@ -25,18 +25,9 @@ struct CancelTests {
         facts.failure.expect(evidence: .neverSent, shutsGate: false)
     }
 
-    /// Takes a request, says so, and never answers.
-    private static func silentOrigin(_ received: Signal) throws -> MisbehavingOrigin {
-        try MisbehavingOrigin { connection in
-            guard connection.readRequest() != nil else { return }
-            received.fire()
-            connection.readToEnd()
-        }
-    }
-
     @Test func cancelWhileAwaitingTheResponseIsMaybeApplied() async throws {
         let received = Signal()
-        let origin = try Self.silentOrigin(received)
+        let origin = try MisbehavingOrigin.silent(received)
         let record = rig.start(rig.request("GET", port: origin.port))
         #expect(await received.happened())
         #expect(record.attempt?.progress == AttemptProgress(phase: .awaitingResponse))
@@ -82,11 +73,7 @@ struct CancelTests {
 
     @Test func cancelWhileAwaitingTheBodyIsMaybeApplied() async throws {
         let headCame = Signal()
-        let origin = try MisbehavingOrigin { connection in
-            guard connection.readHead() != nil else { return }
-            headCame.fire()
-            connection.readToEnd()
-        }
+        let origin = try MisbehavingOrigin.silent(headCame) { $0.readHead() != nil }
         let body = rig.emptyBody(length: 5)
         let record = rig.start(
             rig.request("POST", port: origin.port, framing: .length(5), body: body))
@@ -109,7 +96,7 @@ struct CancelTests {
 
     @Test func shutdownAbortsAttemptsAndRefusesNewOnes() async throws {
         let received = Signal()
-        let origin = try Self.silentOrigin(received)
+        let origin = try MisbehavingOrigin.silent(received)
         let record = rig.start(rig.request("GET", port: origin.port))
         #expect(await received.happened())
         rig.eventLoop.execute { rig.worker.shutDown() }

@@ -82,15 +82,6 @@ struct ParentProxyTests {
         #expect(failure.message.contains(Path.current == .direct ? "(status 403)" : "(status 103), and libcurl"), "\(failure.message)")
     }
 
-    /// Takes CONNECT, says so, and never answers.
-    private static func silentParentProxy(_ asked: Signal) throws -> MisbehavingOrigin {
-        try MisbehavingOrigin { connection in
-            guard connection.readHead() != nil else { return }
-            asked.fire()
-            connection.readToEnd()
-        }
-    }
-
     private static func request(_ rig: UpstreamRig, through parentProxy: MisbehavingOrigin) -> UpstreamRequest {
         var request = rig.request("POST", port: 443, scheme: .https, host: "o.test")
         request.parentProxy = ParentProxy(scheme: .http, host: "127.0.0.1", port: parentProxy.port)
@@ -99,7 +90,7 @@ struct ParentProxyTests {
 
     /// - Returns: The outcome of an attempt whose CONNECT arrived; nil if the time was over before, as on a busy machine.
     private static func outcomeOfSilence(connectMax: Duration, on rig: UpstreamRig) async throws -> AttemptRecord.Facts? {
-        let parentProxy = try silentParentProxy(Signal())
+        let parentProxy = try MisbehavingOrigin.silent(Signal()) { $0.readHead() != nil }
         var request = Self.request(rig, through: parentProxy)
         request.timeouts.connect = connectMax
         let facts = await rig.send(request)
@@ -121,7 +112,7 @@ struct ParentProxyTests {
     @Test(arguments: [true, false])
     func cancelWhileTheParentProxyIsAskedIsNeverSent(onlyIfConnecting: Bool) async throws {
         let asked = Signal()
-        let parentProxy = try Self.silentParentProxy(asked)
+        let parentProxy = try MisbehavingOrigin.silent(asked) { $0.readHead() != nil }
         let rig = try UpstreamRig()
         let record = rig.start(Self.request(rig, through: parentProxy))
         #expect(await asked.happened())

@@ -9,10 +9,7 @@ import Testing
 @Suite(.bothPaths)
 struct ReceivingTests {
     private func facts(_ answer: String, method: String = "GET") async throws -> AttemptRecord.Facts {
-        let origin = try MisbehavingOrigin { connection in
-            guard connection.readRequest() != nil else { return }
-            connection.write(answer)
-        }
+        let origin = try MisbehavingOrigin.writing(answer, once: true)
         let rig = try UpstreamRig()
         return await rig.send(rig.request(method, port: origin.port))
     }

@@ -32,10 +32,7 @@ struct ResponseLeniencyTests {
 
     @Test(arguments: ["HTTP/1.0 200 OK\nX: y\nContent-Length: 2\n\nok", "HTTP/1.0 200 OK\nX: y\n\nok", "HTTP/1.1 200 OK\r\nX: y\r\nTransfer-Encoding: identity\r\n\r\nok"])
     func responseThatEndsWithItsConnectionIsComplete(answer: String) async throws {
-        let origin = try MisbehavingOrigin { connection in
-            _ = connection.readRequest()
-            connection.write(answer)
-        }
+        let origin = try MisbehavingOrigin.writing(answer, once: true)
         let facts = await rig.send(rig.request("GET", port: origin.port))
         #expect(facts.failure == nil)
         #expect(facts.head == "HTTP/1.1 200 OK\r\nX: y\r\n")

@@ -36,18 +36,9 @@ struct TLSTests {
         #expect(origin.count(of: "secret") == 0)
     }
 
-    /// An origin that takes the connection and the first message of the handshake, and does not answer.
-    private static func silentOrigin(_ greeted: Signal) throws -> MisbehavingOrigin {
-        try MisbehavingOrigin { connection in
-            guard connection.read(5) != nil else { return }
-            greeted.fire()
-            connection.readToEnd()
-        }
-    }
-
     @Test func handshakeThatIsCancelledFailsWhileSecuring() async throws {
         let greeted = Signal()
-        let origin = try Self.silentOrigin(greeted)
+        let origin = try MisbehavingOrigin.silent(greeted) { $0.read(5) != nil }
         let rig = try UpstreamRig()
         let record = rig.start(rig.request("POST", port: origin.port, scheme: .https, target: "/secret"))
         #expect(await greeted.happened())
@@ -58,7 +49,7 @@ struct TLSTests {
 
     /// - Returns: The failure of an attempt whose handshake began; nil if the time was over before, as on a busy machine.
     private static func failureOfSilence(connectMax: Duration, on rig: UpstreamRig) async throws -> Failure? {
-        let origin = try silentOrigin(Signal())
+        let origin = try MisbehavingOrigin.silent(Signal()) { $0.read(5) != nil }
         var request = rig.request("POST", port: origin.port, scheme: .https, target: "/secret")
         request.timeouts.connect = connectMax
         let failure = await rig.send(request).failure

@@ -8,8 +8,7 @@ extension EndToEnd {
         private static let growthByteCountMax = 64 << 20
 
         @Test func aSlowReaderOfAGibibyteDoesNotFillTheProxy() async throws {
-            let scene = try await Scene()
-            let origin = try await scene.startOrigin()
+            let (scene, origin) = try await Scene.withOrigin()
             try await scene.layover.curl("--fail", scene.url("/echo")).succeed()
             let idle = scene.layover.residentByteCount
             try scene.layover.resetPeak()
@@ -26,8 +25,7 @@ extension EndToEnd {
         }
 
         @Test func aSlowOriginOfAGibibyteUploadDoesNotFillTheProxy() async throws {
-            let scene = try await Scene()
-            let origin = try await scene.startOrigin()
+            let (scene, origin) = try await Scene.withOrigin()
             try await scene.layover.curl("--fail", scene.url("/echo")).succeed()
             let file = try scene.root.write("", to: "upload")
             try await Command("truncate", ["--size", String(Self.bodyByteCount), file]).succeed()

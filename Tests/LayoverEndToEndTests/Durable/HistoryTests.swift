@@ -70,8 +70,7 @@ extension EndToEnd {
 
         /// Memory keeps only the beginning of a long URL of a ticket that has ended.
         @Test func longURLIsWholeBeforeAndAfterARestart() async throws {
-            let scene = try await Scene(RunningLayover.noTimedRetries)
-            let origin = try await scene.startOrigin()
+            let (scene, origin) = try await Scene.withOrigin(RunningLayover.noTimedRetries)
             let tail = String(repeating: "abcdefgh", count: 768) + "/Tail"
             let ticket = try await scene.submit("/made/\(tail)")
             try await scene.networkAppears()

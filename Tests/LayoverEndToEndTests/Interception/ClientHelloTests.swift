@@ -13,8 +13,7 @@ extension EndToEnd {
 
         @Test(arguments: ["", " --version 1.2"])
         func helloIsUnderstoodHoweverItIsDivided(version: String) async throws {
-            let test = try await InterceptionScene()
-            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let (test, origin) = try await InterceptionScene.withOrigin()
             for shape in Self.shapes {
                 let words = (shape + version + " --name localhost --get /echo").split(separator: " ").map(String.init)
                 let client = try await test.tunnelClient(words)

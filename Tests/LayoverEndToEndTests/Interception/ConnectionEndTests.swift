@@ -5,8 +5,7 @@ extension EndToEnd {
     /// Clients that close their side inside an intercepted connection (RFC 9112 section 9.8).
     @Suite(.bothPaths) struct ConnectionEnds {
         @Test(arguments: ["1.2", "1.3"]) func endBehindAWholeRequestIsNoError(version: String) async throws {
-            let test = try await InterceptionScene()
-            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let (test, origin) = try await InterceptionScene.withOrigin()
             for end in ["silent", "notify"] {
                 let client = try await test.tunnelClient(
                     ["--name", "localhost", "--post", "/echo", "--end", end] + (version == "1.2" ? ["--version", version] : []))
@@ -20,8 +19,7 @@ extension EndToEnd {
 
         /// Bytes behind a close_notify mean nothing, and are left where they cost the sender.
         @Test func bytesBehindTheEndAreNotKept() async throws {
-            let test = try await InterceptionScene()
-            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let (test, origin) = try await InterceptionScene.withOrigin()
             let client = try await test.tunnelClient(["--name", "localhost", "--get", "/stalled/1000000", "--end", "flood"])
             let sent = try #require(client.end.flatMap { Int($0) })
             #expect(sent < 32 << 20, "\(sent) bytes were taken")
@@ -30,8 +28,7 @@ extension EndToEnd {
 
         /// A body that is cut off is no body, whether TLS says that it is over or not.
         @Test(arguments: ["silent", "notify"]) func endWithinABodyIsNoWholeRequest(end: String) async throws {
-            let test = try await InterceptionScene()
-            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let (test, origin) = try await InterceptionScene.withOrigin()
             let client = try await test.tunnelClient(["--name", "localhost", "--post", "/echo", "--body", "999", "--end", end])
             #expect(client.status != 200, "\(client)")
             _ = try await test.tunnelClient(["--name", "localhost", "--get", "/echo?second"])

@@ -21,6 +21,12 @@ extension EndToEnd {
                 scene = Scene(layover: layover, root: root, port: try ReservedPort())
             }
 
+            /// The same, and an origin that is there from the start.
+            static func withOrigin(_ more: String = "") async throws -> (HTTP2Scene, RunningOrigin) {
+                let test = try await HTTP2Scene(more)
+                return (test, try await test.scene.startOrigin(test.authority.identity))
+            }
+
             var ownAuthority: String { scene.layover.folder.file("authority/ca.pem").path }
 
             func client(_ name: String) -> Command {
@@ -72,8 +78,7 @@ extension EndToEnd {
                 var all: Int
             }
 
-            let test = try await HTTP2Scene()
-            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let (test, origin) = try await HTTP2Scene.withOrigin()
             let result = try test.result(Result.self, of: try await test.client("bodies").succeed().output)
             #expect(result.good == result.all && result.all == 60, "\(result)")
             withExtendedLifetime(origin) {}
@@ -91,8 +96,7 @@ extension EndToEnd {
                 var offersExtendedConnect: Bool
             }
 
-            let test = try await HTTP2Scene()
-            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let (test, origin) = try await HTTP2Scene.withOrigin()
             let output = try await test.client("fields").succeed().output
             let result = try test.result(Result.self, of: output)
             #expect(result.echo.fields.contains(["cookie", "a=1; b=2"]))
@@ -156,8 +160,7 @@ extension EndToEnd {
                 var isRight: Bool
             }
 
-            let test = try await HTTP2Scene()
-            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let (test, origin) = try await HTTP2Scene.withOrigin()
             try await test.client("fields").succeed()
             let idle = test.scene.layover.residentByteCount
             try test.scene.layover.resetPeak()
@@ -199,8 +202,7 @@ extension EndToEnd {
                 var whole: Int
             }
 
-            let test = try await HTTP2Scene(#", "limits": {"unsentTotal": "16MiB"}"#)
-            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let (test, origin) = try await HTTP2Scene.withOrigin(#", "limits": {"unsentTotal": "16MiB"}"#)
             try await test.client("fields").succeed()
             let idle = test.scene.layover.residentByteCount
             try test.scene.layover.resetPeak()
@@ -243,8 +245,7 @@ extension EndToEnd {
                 var after: Int
             }
 
-            let test = try await HTTP2Scene()
-            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let (test, origin) = try await HTTP2Scene.withOrigin()
             let result = try test.result(Result.self, of: try await test.client("semantics").succeed().output)
             #expect(result.status == 200 && result.text == "hello" && result.informational == [103], "\(result)")
             #expect(result.trailer == "6 40000 x-sum: 7", "\(result)")
@@ -263,8 +264,7 @@ extension EndToEnd {
 
             let tools = try await Command(Fixtures.script("python-tools.sh"), ["http2"]).run(within: .seconds(120))
             try #require(tools.status == 0, "h2 is not installed: \(tools.errors)")
-            let test = try await HTTP2Scene()
-            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let (test, origin) = try await HTTP2Scene.withOrigin()
             let client = Command(
                 tools.output.trimmingCharacters(in: .whitespacesAndNewlines) + "/bin/python",
                 [
@@ -283,8 +283,7 @@ extension EndToEnd {
                 var after: Int
             }
 
-            let test = try await HTTP2Scene()
-            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let (test, origin) = try await HTTP2Scene.withOrigin()
             let result = try test.result(Result.self, of: try await test.client("malformed").succeed().output)
             #expect(result.codes == [1, 1, 1, 1, 1], "PROTOCOL_ERROR")
             // The log is written by a thread of its own.

@@ -24,6 +24,14 @@ final class InterceptionScene {
         scene = Scene(layover: layover, root: root, port: try ReservedPort())
     }
 
+    /// The same, and an origin that is there from the start.
+    static func withOrigin(
+        hosts: [String] = [], users: String = "{}", with more: String = ""
+    ) async throws -> (InterceptionScene, RunningOrigin) {
+        let test = try await InterceptionScene(hosts: hosts, users: users, with: more)
+        return (test, try await test.scene.startOrigin(test.authority.identity))
+    }
+
     var ownAuthority: String { scene.layover.folder.file("authority/ca.pem").path }
 
     func curl(_ path: String, _ more: String...) -> Command {

@@ -26,8 +26,7 @@ extension EndToEnd {
 
         /// The client names its user once, with CONNECT.
         @Test func requestsInsideBelongToTheUserOfTheirTunnel() async throws {
-            let test = try await InterceptionScene(users: #"{"me": "$2b$04$KBCwKxOzLha2MUDgW0PjXe/hE/UCO9qF89dOydoHjSwxcHev5LRn."}"#)
-            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let (test, origin) = try await InterceptionScene.withOrigin(users: #"{"me": "$2b$04$KBCwKxOzLha2MUDgW0PjXe/hE/UCO9qF89dOydoHjSwxcHev5LRn."}"#)
             #expect(try await test.curl("/echo").run().status != 0, "CONNECT is refused")
             let layover = test.scene.layover
             let result = try await test.curl(

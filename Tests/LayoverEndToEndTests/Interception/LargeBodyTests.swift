@@ -8,8 +8,7 @@ extension EndToEnd {
         private static let growthByteCountMax = 24 << 20
 
         @Test func slowReadersOfLargeBodiesDoNotFillTheProxy() async throws {
-            let test = try await InterceptionScene()
-            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let (test, origin) = try await InterceptionScene.withOrigin()
             try await test.curl("/echo", "--fail").succeed()
             let idle = test.scene.layover.residentByteCount
             try test.scene.layover.resetPeak()

@@ -32,8 +32,7 @@ extension EndToEnd {
 
         /// Otherwise the name in the hello would get round the rules for hosts.
         @Test func requestGoesToTheHostOfConnectWhateverTheNameOfTheHello() async throws {
-            let test = try await InterceptionScene()
-            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let (test, origin) = try await InterceptionScene.withOrigin()
             let client = try await test.tunnelClient(["--name", "elsewhere.example", "--get", "/echo"])
             #expect(client.names == ["elsewhere.example"] && client.status == 200, "\(client)")
             #expect(origin.records.map(\.target) == ["/echo"])

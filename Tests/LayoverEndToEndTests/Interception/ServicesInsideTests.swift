@@ -6,8 +6,7 @@ extension EndToEnd {
     /// Services of the proxy for requests inside an intercepted connection.
     @Suite(.bothPaths) struct ServicesInside {
         @Test func bodyThatBreaksOffGoesOnAndIsLogged() async throws {
-            let test = try await InterceptionScene(with: #""log": {"access": "json"}, "#)
-            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let (test, origin) = try await InterceptionScene.withOrigin(with: #""log": {"access": "json"}, "#)
             let (folder, count) = (try TemporaryFolder(), 700_000)
             let file = folder.file("download")
             let result = try await test.curl("/broken/\(count)", "--fail", "-o", file.path).run()
@@ -36,8 +35,7 @@ extension EndToEnd {
 
         /// An event is not withheld until more bytes come: the origin sends no more, and its response does not end.
         @Test(arguments: ["--http1.1", "--http2"]) func eventComesAsSoonAsItIsSent(version: String) async throws {
-            let test = try await InterceptionScene()
-            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let (test, origin) = try await InterceptionScene.withOrigin()
             let client = try test.curl("/events", "--no-buffer", version).start()
             try await client.prints("data: one\n\n")
             // If the response had ended behind the event, curl would be content.
@@ -67,8 +65,7 @@ extension EndToEnd {
         }
 
         @Test func copyIsReadWhileTheOriginIsAway() async throws {
-            let test = try await InterceptionScene()
-            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let (test, origin) = try await InterceptionScene.withOrigin()
             let first = try await test.curl("/echo?max-age=1", "--fail").run()
             #expect(first.status == 0)
             let deadline = Deadline(in: .seconds(20))

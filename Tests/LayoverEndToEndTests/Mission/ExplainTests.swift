@@ -38,8 +38,7 @@ extension EndToEnd {
             (#""dropOn":[],"askOn":["404"]"#, "undecided", "The request was not sent. Decide with"),
         ])
         func failedPreflightNamesTheRule(keys: String, state: String, words: String) async throws {
-            let scene = try await Scene(preflight(keys))
-            let origin = try await scene.startOrigin()
+            let (scene, origin) = try await Scene.withOrigin(preflight(keys))
             let ticket = try await scene.submit("/gone", method: "PUT")
             #expect(try await scene.layover.ticket(ticket, wait: 20).state == state)
             let explained = try await explain(ticket, scene)
@@ -54,8 +53,7 @@ extension EndToEnd {
         }
 
         @Test func brokenOffResponseNamesTheRule() async throws {
-            let scene = try await Scene(RunningLayover.noTimedRetries)
-            let origin = try await scene.startOrigin()
+            let (scene, origin) = try await Scene.withOrigin(RunningLayover.noTimedRetries)
             let ticket = try await scene.submit("/stalled/1000000")
             _ = try await origin.waitForRecord("half of the answer was sent") { $0.event == "stalled" }
             await origin.kill()

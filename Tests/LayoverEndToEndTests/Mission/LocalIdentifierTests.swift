@@ -49,8 +49,7 @@ extension EndToEnd {
 
         /// The parent was delivered long ago, in another life of the process.
         @Test func s3gKnownIdOfTheServerIsInsertedAtOnce() async throws {
-            let scene = try await Scene()
-            let origin = try await scene.startOrigin()
+            let (scene, origin) = try await Scene.withOrigin()
             let card = try await scene.submit("/made")
             #expect(try await scene.layover.ticket(card, wait: 20).state == "delivered")
             let again = try await scene.killedAndRestarted()
@@ -62,8 +61,7 @@ extension EndToEnd {
         }
 
         @Test func s3gMissingIdOfTheServerMakesTheTicketUndecided() async throws {
-            let scene = try await Scene()
-            let origin = try await scene.startOrigin()
+            let (scene, origin) = try await Scene.withOrigin()
             let card = try await scene.submit("/made")
             let picture = try await scene.submit("/made/~ticket.\(card).json.number~")
             let view = try await scene.layover.ticket(picture, wait: 20)

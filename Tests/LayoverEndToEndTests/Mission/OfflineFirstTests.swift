@@ -186,8 +186,7 @@ extension EndToEnd {
 
         /// The request may have reached the server: only a person can accept the risk of a second sending.
         @Test func s3iTicketThatMayHaveBeenAppliedIsResentOnlyByForce() async throws {
-            let scene = try await Scene(RunningLayover.noTimedRetries)
-            let origin = try await scene.startOrigin()
+            let (scene, origin) = try await Scene.withOrigin(RunningLayover.noTimedRetries)
             let ticket = try await scene.submit("/stalled/200000")
             _ = try await origin.waitForRecord("the answer has begun") { $0.event == "stalled" }
             let again = try await scene.killedAndRestarted()

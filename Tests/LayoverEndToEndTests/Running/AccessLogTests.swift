@@ -101,8 +101,7 @@ extension EndToEnd {
         }
 
         @Test func accessLogIsOffByDefault() async throws {
-            let scene = try await Scene()
-            let origin = try await scene.startOrigin()
+            let (scene, origin) = try await Scene.withOrigin()
             defer { withExtendedLifetime(origin) {} }
             #expect(try await scene.send("GET", "/echo", [], body: "").status == 200)
             #expect(await scene.layover.stop().status == 0)

@@ -8,8 +8,7 @@ extension EndToEnd {
         // MARK: Ids
 
         @Test func prefixOfAnIDFindsAnEndedRequestAlsoAfterARestart() async throws {
-            let scene = try await Scene(RunningLayover.noTimedRetries)
-            let origin = try await scene.startOrigin()
+            let (scene, origin) = try await Scene.withOrigin(RunningLayover.noTimedRetries)
             let ticket = try await scene.submit("/echo")
             #expect(try await scene.layover.ticket(ticket, wait: 20).state == "delivered")
             let id = try await scene.layover.entry(of: ticket)
@@ -29,8 +28,7 @@ extension EndToEnd {
         // MARK: Explain and lists
 
         @Test func deliveredRequestShowsItsStatus() async throws {
-            let scene = try await Scene(RunningLayover.noTimedRetries)
-            let origin = try await scene.startOrigin()
+            let (scene, origin) = try await Scene.withOrigin(RunningLayover.noTimedRetries)
             let ticket = try await scene.submit("/echo")
             #expect(try await scene.layover.ticket(ticket, wait: 20).state == "delivered")
             let id = try await scene.layover.entry(of: ticket)
@@ -45,8 +43,7 @@ extension EndToEnd {
         }
 
         @Test func missingTokenValueIsNotAnInternalError() async throws {
-            let scene = try await Scene(RunningLayover.noTimedRetries)
-            let origin = try await scene.startOrigin()
+            let (scene, origin) = try await Scene.withOrigin(RunningLayover.noTimedRetries)
             let parent = try await scene.submit("/echo")
             #expect(try await scene.layover.ticket(parent, wait: 20).state == "delivered")
             let child = try await scene.submit("/echo?id=~ticket.\(parent).field.x-missing~")

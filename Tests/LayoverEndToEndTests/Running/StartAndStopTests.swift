@@ -6,8 +6,7 @@ import Testing
 extension EndToEnd {
     @Suite struct StartAndStop {
         @Test func logNamesWhatDelaysTheStop() async throws {
-            let scene = try await Scene(#"{"timeouts":{"drain":"60s"}}"#)
-            let origin = try await scene.startOrigin()
+            let (scene, origin) = try await Scene.withOrigin(#"{"timeouts":{"drain":"60s"}}"#)
             let client = try scene.layover.curl("--output", "/dev/null", scene.url("/stalled/500000")).start()
             _ = try await origin.waitForRecord("the response has begun") { $0.target.hasPrefix("/stalled") }
             scene.layover.process.signal(SIGTERM)

@@ -108,8 +108,7 @@ extension EndToEnd {
         }
 
         @Test func story2AnOrderThatMayHaveBeenBookedIsAPersonsDecision() async throws {
-            let scene = try await Scene(#"{"policies":{"default":{"lane":"origin"}}}"#)
-            let origin = try await scene.startOrigin()
+            let (scene, origin) = try await Scene.withOrigin(#"{"policies":{"default":{"lane":"origin"}}}"#)
             let doubtful = try await scene.submit("/cut?order=1")
             #expect(try await scene.layover.ticket(doubtful, wait: 20).state == "undecided")
             let next = try await scene.submit("/echo?order=2")
@@ -132,8 +131,7 @@ extension EndToEnd {
 
         /// - Returns: Seconds from the command that ends the mode to the last response.
         private func goOfflineAndBack() async throws -> Double {
-            let scene = try await Scene(RunningLayover.noTimedRetries)
-            let origin = try await scene.startOrigin()
+            let (scene, origin) = try await Scene.withOrigin(RunningLayover.noTimedRetries)
             try await scene.layover.command("offline").succeed()
             let clients = try (1...3).map { try scene.layover.curl("--fail", scene.url("/echo?\($0)")).start() }
             let listing = try await scene.layover.waitForPending { $0.waitingCount == 3 }

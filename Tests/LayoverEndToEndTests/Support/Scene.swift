@@ -18,6 +18,12 @@ struct Scene {
         self.port = port
     }
 
+    /// A proxy, and an origin that is there from the start.
+    static func withOrigin(_ configuration: String = RunningLayover.quickRetries) async throws -> (Scene, RunningOrigin) {
+        let scene = try await Scene(configuration)
+        return (scene, try await scene.startOrigin())
+    }
+
     func url(_ path: String) -> String { "http://127.0.0.1:\(port.number)\(path)" }
 
     func secureURL(_ path: String) -> String { "https://localhost:\(port.number)\(path)" }

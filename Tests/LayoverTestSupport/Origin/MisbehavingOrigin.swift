@@ -48,10 +48,26 @@ package final class MisbehavingOrigin: Sendable {
         }
     }
 
-    /// An origin that writes these bytes, whatever they are, after each request.
-    package static func writing(_ bytes: String) throws -> MisbehavingOrigin {
+    /// An origin that writes these bytes, whatever they are, after each request, or only after the first one of each connection.
+    package static func writing(_ bytes: String, once: Bool = false) throws -> MisbehavingOrigin {
         try MisbehavingOrigin { connection in
-            while connection.readRequest() != nil { connection.write(bytes) }
+            repeat {
+                guard connection.readRequest() != nil else { return }
+                connection.write(bytes)
+            } while !once
+        }
+    }
+
+    /// An origin that reads what it is told to, says so, and never answers.
+    ///
+    /// - Parameter read: False: the connection ended before.
+    package static func silent(
+        _ arrived: Signal, after read: @escaping @Sendable (OriginConnection) -> Bool = { $0.readRequest() != nil }
+    ) throws -> MisbehavingOrigin {
+        try MisbehavingOrigin { connection in
+            guard read(connection) else { return }
+            arrived.fire()
+            connection.readToEnd()
         }
     }
 
