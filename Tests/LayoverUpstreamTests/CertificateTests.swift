@@ -48,19 +48,12 @@ struct CertificateTests {
         }
     }
 
-    @Test func chainWithItsIntermediateIsAccepted() async throws {
+    /// A chain with its intermediate, and a certificate that is trusted itself.
+    @Test(arguments: [false, true]) func trustedCertificateIsAccepted(isSelfSigned: Bool) async throws {
         let maker = try CertificateMaker()
-        let (certificate, key, extra) = try maker.filesOfAChain()
+        let (certificate, key, extra) = try isSelfSigned ? maker.files(of: .selfSigned) : maker.filesOfAChain()
         let origin = try TLSOrigin(certificateFile: certificate, keyFile: key, answer: TLSTests.answer, arguments: extra)
-        let rig = try UpstreamRig { $0.caFile = maker.caFile }
-        #expect(await rig.send(rig.request("GET", port: origin.port, scheme: .https)).bodyText == "ok")
-    }
-
-    @Test func certificateThatIsTrustedItselfIsAccepted() async throws {
-        let maker = try CertificateMaker()
-        let (certificate, key, _) = try maker.files(of: .selfSigned)
-        let origin = try TLSOrigin(certificateFile: certificate, keyFile: key, answer: TLSTests.answer)
-        let rig = try UpstreamRig { $0.caFile = certificate }
+        let rig = try UpstreamRig { $0.caFile = isSelfSigned ? certificate : maker.caFile }
         #expect(await rig.send(rig.request("GET", port: origin.port, scheme: .https)).bodyText == "ok")
     }
 

@@ -40,9 +40,7 @@ struct AuditTests {
 
     /// Everybody can try to log in.
     @Test func failedLoginsPushNoCommandOut() async throws {
-        var options = AdminOptions()
-        options.token = "adm1n"
-        let harness = AdminHarness(options: options)
+        let harness = AdminHarness(options: .with { $0.token = "adm1n" })
         let id = harness.park(1).id
         _ = try await harness.post("/v1/pending/\(id)/hold", fields: ["Authorization": "Bearer adm1n"])
         for number in 1...(2 * AuditLog.countMax + 10) {

@@ -28,9 +28,7 @@ struct CommandRecordTests {
     }
 
     @Test func adminTokenMakesAnAdmin() async throws {
-        var options = AdminOptions()
-        options.bodyToken = "key"
-        let harness = AdminHarness(options: options)
+        let harness = AdminHarness(options: .with { $0.bodyToken = "key" })
         let id = harness.park(1).id
         let field = ["Authorization": "Bearer key"]
         #expect(lastCommand(try await harness.post("/v1/pending/\(id)/hold", fields: field))["who"] == "admin")

@@ -265,9 +265,7 @@ struct ErrorTableTests {
             ("Basic secret", 401), ("secret", 401), ("Bearer secret", 200), ("bearer  secret", 200),
         ] as [(String?, Int)])
     func missingTokenIsRefused(authorization: String?, status: Int) async throws {
-        var options = AdminOptions()
-        options.token = "secret"
-        let harness = AdminHarness(options: options)
+        let harness = AdminHarness(options: .with { $0.token = "secret" })
         let fields = authorization.map { ["Authorization": $0] } ?? [:]
         let response = try await harness.send("GET", "/v1/status", fields: fields)
 

@@ -200,9 +200,7 @@ struct EventStreamTests {
     }
 
     @Test func silenceIsFilledWithComments() async throws {
-        var options = AdminOptions()
-        options.heartbeat = .milliseconds(1)
-        let harness = AdminHarness(options: options)
+        let harness = AdminHarness(options: .with { $0.heartbeat = .milliseconds(1) })
         try await follow(harness) { blocks in
             _ = try await blocks.nextEvent()
             #expect(await blocks.next() == ": alive")

@@ -12,11 +12,9 @@ import Testing
 /// How browsers get in, and what each role may do.
 struct LoginRoutesTests {
     private let harness = AdminHarness(options: Self.options)
-    private static var options: AdminOptions {
-        var options = AdminOptions()
-        options.token = "adm1n"
-        options.viewToken = "l00k"
-        return options
+    private static let options = AdminOptions.with {
+        $0.token = "adm1n"
+        $0.viewToken = "l00k"
     }
 
     private static let admin = ["Authorization": "Bearer adm1n"]

@@ -77,9 +77,7 @@ struct OpenAPIOperationTests {
         let both = "\nsecurity:\n  - {}\n  - token: []\n"
         #expect(Self.text.contains(both))
         #expect(try await Self.harness().send("GET", "/openapi.yaml").text.contains(both))
-        var options = AdminOptions()
-        options.token = Secret("s3cret")
-        let text = try await Self.harness(options).send("GET", "/openapi.yaml", fields: ["Authorization": "Bearer s3cret"]).text
+        let text = try await Self.harness(.with { $0.token = "s3cret" }).send("GET", "/openapi.yaml", fields: ["Authorization": "Bearer s3cret"]).text
         #expect(text.contains("\nsecurity:\n  - token: []\n"))
         let open = DescribedOperation.all(in: text).filter { $0["security"] == "[{}]" }.map(\.path)
         #expect(Set(open) == ["/livez", "/readyz", "/login", "/logout", "/proxy.pac"])

@@ -19,9 +19,7 @@ struct ProxyConfigurationTests {
     }
 
     @Test func proxyConfigurationNeedsNoToken() async throws {
-        var options = AdminOptions()
-        options.token = "hush"
-        let harness = AdminHarness(options: options)
+        let harness = AdminHarness(options: .with { $0.token = "hush" })
         #expect(try await harness.send("GET", "/proxy.pac").status == 200)
         #expect(try await harness.send("GET", "/v1/fleet").status == 401)
     }

@@ -12,11 +12,7 @@ import Testing
 struct RequestBodyRoutesTests {
     private static let shown = ["Authorization": "Bearer b0d1e5"]
 
-    private static var options: AdminOptions {
-        var options = AdminOptions()
-        options.bodyToken = "b0d1e5"
-        return options
-    }
+    private static let options = AdminOptions.with { $0.bodyToken = "b0d1e5" }
 
     /// Runs a test with a store, and a spool in a folder of its own.
     private func with(

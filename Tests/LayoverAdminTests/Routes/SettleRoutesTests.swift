@@ -43,10 +43,8 @@ struct SettleRoutesTests {
     }
 
     @Test func settledTicketHasNoResponse() async throws {
-        var options = AdminOptions()
-        options.bodyToken = "key"
         let store = MemoryStore(on: MemoryDisk())
-        let harness = AdminHarness(options: options, store: store)
+        let harness = AdminHarness(options: .with { $0.bodyToken = "key" }, store: store)
         try await harness.engine.restore(from: store, bootID: "", routes: RouteTable())
         let id = try await harness.accept(1)
         _ = try await harness.post("/v1/pending/\(id)/settle", Self.body)

@@ -11,6 +11,15 @@ import Synchronization
 
 @testable import LayoverAdmin
 
+extension AdminOptions {
+    /// The defaults with a change.
+    static func with(_ change: (inout AdminOptions) -> Void) -> AdminOptions {
+        var options = AdminOptions()
+        change(&options)
+        return options
+    }
+}
+
 /// The admin API over a real engine, without sockets.
 struct AdminHarness {
     let engine: Engine
