@@ -40,10 +40,7 @@ struct AbortVerdictTests {
     /// An abort keeps the request, whatever `onExhausted` says.
     @Test(arguments: [Policy.ExhaustedRule.fail, .ask])
     mutating func lastAbortedAutomaticAttemptIsUndecided(rule: Policy.ExhaustedRule) {
-        let verdict = verdict(on: Self.unsent, of: "POST", isTicket: false) {
-            $0.automaticAttemptsMax = 1
-            $0.onExhausted = rule
-        }
+        let verdict = verdict(on: Self.unsent, of: "POST", isTicket: false, Policy.exhausted(after: 1, rule))
         #expect(verdict == .park(.init(delay: .zero, shutsGate: false, asks: .exhausted, rule: .aborted)))
     }
 

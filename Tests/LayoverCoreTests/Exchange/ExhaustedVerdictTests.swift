@@ -13,7 +13,7 @@ struct ExhaustedVerdictTests {
     /// The verdict after so many automatic attempts.
     private mutating func verdict(
         on failure: Failure, sending request: RequestSummary = .init(method: "GET"), after attempts: Int = 1,
-        network: NetworkCondition = .init(), change: (inout Policy) -> Void = { _ in }
+        network: NetworkCondition = .init(), _ change: (inout Policy) -> Void = { _ in }
     ) -> Verdict {
         var exchange = AttemptRules(policy: .fixture(change))
         for _ in 0..<attempts { _ = exchange.attemptStarted(trigger: .dueTime) }
@@ -34,23 +34,15 @@ struct ExhaustedVerdictTests {
     /// S2b: after n failures it ends in success with a stand-in value.
     @Test mutating func s2bExhaustedEndsInTheStandIn() {
         for (attempts, expected) in [(1, nil), (2, Self.standIn), (3, Self.standIn)] {
-            let verdict = verdict(on: .refused, after: attempts) {
-                $0.automaticAttemptsMax = 2
-                $0.onExhausted = .standIn(Self.standIn)
-            }
+            let verdict = verdict(on: .refused, after: attempts, Policy.exhausted(after: 2, .standIn(Self.standIn)))
             if let expected { #expect(verdict == .standIn(expected)) } else { #expect(verdict.word == "park") }
         }
     }
 
     @Test mutating func exhaustedRequestBecomesUndecidedAndShutsTheGate() {
         for (failure, shutsGate) in [(Failure.refused, true), (.reset, false)] {
-            let verdict = verdict(on: failure, after: 4) {
-                $0.automaticAttemptsMax = 4
-                $0.onExhausted = .ask
-            }
-            #expect(
-                verdict
-                    == .park(.init(delay: .zero, shutsGate: shutsGate, asks: .exhausted, rule: .onExhausted)))
+            let verdict = verdict(on: failure, after: 4, Policy.exhausted(after: 4, .ask))
+            #expect(verdict == .park(.init(delay: .zero, shutsGate: shutsGate, asks: .exhausted, rule: .onExhausted)))
         }
     }
 
@@ -71,11 +63,7 @@ struct ExhaustedVerdictTests {
     @Test mutating func failureNotInRetryOnEndsExhaustedOrNot() {
         let certificate = Failure.fixture(.tlsCertificateError, phase: .securing)
         for rule in [Policy.ExhaustedRule.fail, .ask, .standIn(Self.standIn)] {
-            let verdict = verdict(on: certificate, after: 9) {
-                $0.automaticAttemptsMax = 1
-                $0.onExhausted = rule
-            }
-            #expect(verdict == .fail(.notInRetryOn))
+            #expect(verdict(on: certificate, after: 9, Policy.exhausted(after: 1, rule)) == .fail(.notInRetryOn))
         }
     }
 

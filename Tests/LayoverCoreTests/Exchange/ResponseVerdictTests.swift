@@ -13,7 +13,7 @@ struct AnswerVerdictTests {
     /// The verdict after so many automatic attempts.
     private func verdict(
         _ response: ResponseSummary, sending request: RequestSummary = get, after attempts: Int = 1,
-        trigger: AttemptTrigger = .dueTime, change: (inout Policy) -> Void = { _ in }
+        trigger: AttemptTrigger = .dueTime, _ change: (inout Policy) -> Void = { _ in }
     ) -> Verdict {
         var policy = Policy.fixture { $0.retryOn = [.connectivity, .status(429), .status(503)] }
         change(&policy)
@@ -88,21 +88,15 @@ struct AnswerVerdictTests {
         #expect(verdict(ResponseSummary(status: 503, retryAfter: .zero)) { $0.retryAfterMax = .zero } == wait(.seconds(1), .zero))
         // The rule is the same under every `onExhausted`.
         for rule in [Policy.ExhaustedRule.ask, .standIn(Self.sixty)] {
-            let verdict = verdict(ResponseSummary(status: 503, retryAfter: justOver), after: 2) {
-                $0.automaticAttemptsMax = 2
-                $0.onExhausted = rule
-            }
+            let verdict = verdict(ResponseSummary(status: 503, retryAfter: justOver), after: 2, Policy.exhausted(after: 2, rule))
             #expect(verdict == .deliver(.retryAfterMax))
         }
     }
 
     @Test func responseIsDeliveredIfTheOriginForbidsARetry() {
         #expect(verdict(ResponseSummary(status: 503, forbidsRetry: true)) == .deliver(.originForbids))
-        #expect(
-            verdict(ResponseSummary(status: 503, retryAfter: .seconds(1), forbidsRetry: true)) {
-                $0.automaticAttemptsMax = 1
-                $0.onExhausted = .ask
-            } == .deliver(.originForbids))
+        let response = ResponseSummary(status: 503, retryAfter: .seconds(1), forbidsRetry: true)
+        #expect(verdict(response, Policy.exhausted(after: 1, .ask)) == .deliver(.originForbids))
         #expect(verdict(ResponseSummary(status: 200, forbidsRetry: true)) == .deliver(.answered))
     }
 
@@ -117,10 +111,7 @@ struct AnswerVerdictTests {
     func responseToAnUnrepeatableRequestIsDelivered(request: RequestSummary) {
         #expect(verdict(ResponseSummary(status: 503, retryAfter: .seconds(1)), sending: request) == .deliver(.notRepeatable))
         for rule in [Policy.ExhaustedRule.fail, .ask, .standIn(Self.sixty)] {
-            let verdict = verdict(ResponseSummary(status: 503), sending: request, after: 3) {
-                $0.automaticAttemptsMax = 1
-                $0.onExhausted = rule
-            }
+            let verdict = verdict(ResponseSummary(status: 503), sending: request, after: 3, Policy.exhausted(after: 1, rule))
             #expect(verdict == .deliver(.notRepeatable))
         }
     }
@@ -166,10 +157,7 @@ struct AnswerVerdictTests {
     }
 
     @Test func exhaustedRequestBecomesUndecidedIfThePolicySaysSo() {
-        let verdict = verdict(ResponseSummary(status: 503, retryAfter: .seconds(9)), after: 2) {
-            $0.automaticAttemptsMax = 2
-            $0.onExhausted = .ask
-        }
+        let verdict = verdict(ResponseSummary(status: 503, retryAfter: .seconds(9)), after: 2, Policy.exhausted(after: 2, .ask))
         #expect(verdict == .park(.init(delay: .zero, shutsGate: false, asks: .exhausted, rule: .onExhausted, retryAfter: .seconds(9))))
         #expect(verdict.word == "ask")
         #expect(verdict.rule == "onExhausted")
@@ -178,10 +166,7 @@ struct AnswerVerdictTests {
     /// S2b: after n failures it ends in success with a stand-in value.
     @Test(arguments: [2, 3])
     func s2bExhaustedEndsInTheStandIn(attempts: Int) {
-        let onStatus = verdict(ResponseSummary(status: 503), after: attempts) {
-            $0.automaticAttemptsMax = 2
-            $0.onExhausted = .standIn(Self.sixty)
-        }
+        let onStatus = verdict(ResponseSummary(status: 503), after: attempts, Policy.exhausted(after: 2, .standIn(Self.sixty)))
         #expect(onStatus == .standIn(Self.sixty))
     }
 

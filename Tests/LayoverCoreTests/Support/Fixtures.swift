@@ -28,6 +28,11 @@ extension Policy {
         change(&policy)
         return policy
     }
+
+    /// A change to so many automatic attempts, and to what follows the last one.
+    static func exhausted(after count: Int, _ rule: ExhaustedRule) -> (inout Policy) -> Void {
+        { ($0.automaticAttemptsMax, $0.onExhausted) = (count, rule) }
+    }
 }
 
 extension Timestamp {

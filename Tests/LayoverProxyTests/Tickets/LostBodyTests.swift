@@ -24,9 +24,10 @@ struct LostBodyTests {
         }
     }
 
-    private func expectRejected(_ id: EntryID, _ proxy: TestProxy, _ text: String) async throws {
-        let document = try await proxy.until(id, is: .undecided)
-        #expect(document.member("why") == "rejected")
+    /// A person retries the ticket, and its request is not sent.
+    private func expectRejectedRetry(of id: EntryID, _ proxy: TestProxy, _ text: String) async throws {
+        _ = await proxy.engine.command(.retry, id)
+        #expect(try await proxy.until(id, is: .undecided).member("why") == "rejected")
         try await proxy.expectAttempts(1)
         let failure = await proxy.engine.entry(id)?.lastFailure
         #expect(failure?.evidence == .neverSent)
@@ -38,8 +39,7 @@ struct LostBodyTests {
         try await withTicket(method) { proxy, tickets, id in
             let file = "\(id).request"
             try FileManager.default.moveItem(atPath: "\(tickets.folder)/\(file)", toPath: "\(tickets.folder)/away")
-            _ = await proxy.engine.command(.retry, id)
-            try await expectRejected(id, proxy, "is missing from the spool folder")
+            try await expectRejectedRetry(of: id, proxy, "is missing from the spool folder")
             try FileManager.default.moveItem(atPath: "\(tickets.folder)/away", toPath: "\(tickets.folder)/\(file)")
             let attempt = try await proxy.retry(id, "an attempt with the body back in its place")
             try await attempt.answerWell()
@@ -51,8 +51,7 @@ struct LostBodyTests {
     func ticketWithAnIncompleteBodyFileIsNotSent(byteCount: Int) async throws {
         try await withTicket { proxy, tickets, id in
             #expect(truncate("\(tickets.folder)/\(id).request", byteCount) == 0)
-            _ = await proxy.engine.command(.retry, id)
-            try await expectRejected(id, proxy, "is incomplete: it has \(byteCount) of 500 bytes")
+            try await expectRejectedRetry(of: id, proxy, "is incomplete: it has \(byteCount) of 500 bytes")
         }
     }
 
@@ -62,8 +61,7 @@ struct LostBodyTests {
             let path = "\(tickets.folder)/\(id).request"
             try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
             try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path + ".away")
-            _ = await proxy.engine.command(.retry, id)
-            try await expectRejected(id, proxy, "cannot be opened")
+            try await expectRejectedRetry(of: id, proxy, "cannot be opened")
         }
     }
 
