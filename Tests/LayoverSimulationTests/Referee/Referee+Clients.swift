@@ -8,7 +8,7 @@ import NIOCore
 extension Referee {
     /// After each fact.
     func unattendedEntriesAreLimited(_ pending: PendingSet) {
-        let all = pending.entries.values.filter(\.isUnattended)
+        let all = pending.entries.those(\.isUnattended)
         let entries = all.filter { !$0.isAwaitedByOthers }
         if entries.count != pending.unattendedCount || entries.count != pending.unattended.count {
             breach("countsMatchTheEntries", "\(pending.unattendedCount) unattended, really \(entries.count)")

@@ -7,12 +7,12 @@ extension Referee {
     func checkEngine(isReloaded: Bool = false) {
         guard simulation.breaches.isEmpty else { return }
         let pending = simulation.engine.assumeIsolated { $0.pending }
-        for entry in pending.entries.values where seen[entry.id] == nil && entry.state == .attempting && !entry.isNeverSent {
-            unbidden.insert(entry.id)
+        pending.entries.forEach { entry in
+            if entry.state == .attempting, !entry.isNeverSent, seen[entry.id] == nil { unbidden.insert(entry.id) }
         }
         if isReloaded {
             reloadedAt = simulation.time.now()
-            for entry in pending.entries.values { newWaysAreTried(entry) }
+            pending.entries.forEach { newWaysAreTried($0) }
         }
         countsMatchTheEntries(pending)
         unattendedEntriesAreLimited(pending)
@@ -39,7 +39,7 @@ extension Referee {
 
     /// The entries of which the last fact started an attempt.
     private func startedEntries(_ pending: PendingSet) -> [Entry] {
-        pending.entries.values.filter { entry in
+        pending.entries.those { entry in
             entry.state == .attempting
                 && seen[entry.id].map { $0.state != .attempting || $0.placement != entry.placement } ?? true
         }
@@ -61,8 +61,8 @@ extension Referee {
         // Cut off and not made anew yet, because it is not its turn.
         for id in goingAsAsked where pending.entries[id]?.eligibleBy == .admin { asked.insert(id) }
         // An acknowledgement is used up by its attempt: the next attempt needs another one.
-        for entry in pending.entries.values where entry.why == .maybeApplied {
-            simulation.truth(of: entry)?.takeForcesBack()
+        pending.entries.forEach { entry in
+            if entry.why == .maybeApplied { simulation.truth(of: entry)?.takeForcesBack() }
         }
         for id in seen.keys where pending.entries[id] == nil {
             gone.insert(id)
@@ -71,21 +71,17 @@ extension Referee {
                 putSupersedesOnlyOnceItsBodyIsComplete(entry, pending)
             }
         }
-        for entry in pending.entries.values where entry.why == .exhausted { allAttemptsAreMade(entry) }
-        seen = Dictionary(
-            uniqueKeysWithValues: pending.entries.values.map {
-                (
-                    $0.id,
-                    Seen(
-                        state: $0.state, why: $0.why, placement: $0.placement, dueAt: $0.dueAt,
-                        waitsForStatus: $0.waitEnd == .status, attemptCount: $0.attemptCount,
-                        triedParentProxyGate: triedParentProxyGate(of: $0))
-                )
-            })
-        for entry in pending.entries.values {
-            guard let truth = simulation.truth(of: entry), truth.firstParkedAt == nil else { continue }
-            truth.firstParkedAt = entry.parkedAt
+        pending.entries.forEach { if $0.why == .exhausted { allAttemptsAreMade($0) } }
+        var looked: [EntryID: Seen] = [:]
+        looked.reserveCapacity(pending.count)
+        pending.entries.forEach {
+            looked[$0.id] = Seen(
+                state: $0.state, why: $0.why, placement: $0.placement, dueAt: $0.dueAt, waitsForStatus: $0.waitEnd == .status,
+                attemptCount: $0.attemptCount, triedParentProxyGate: triedParentProxyGate(of: $0))
+            guard seen[$0.id] == nil, let truth = simulation.truth(of: $0), truth.firstParkedAt == nil else { return }
+            truth.firstParkedAt = $0.parkedAt
         }
+        seen = looked
         gates = pending.origins.states.mapValues { SeenGate(isShut: $0.gate.isShut, window: $0.gate.window) }
         shutAt = shutAt.filter { gates[$0.key]?.isShut == true }
         for (origin, gate) in gates where gate.isShut && shutAt[origin] == nil { shutAt[origin] = simulation.time.now() }
@@ -134,7 +130,8 @@ extension Referee {
     private func countsMatchTheEntries(_ pending: PendingSet) {
         var (live, underWay): ([Origin: Int], [Origin: Int]) = ([:], [:])
         // Unattended entries take no place in the window of their origin.
-        for entry in pending.entries.values where !entry.isUnattended {
+        pending.entries.forEach { entry in
+            if entry.isUnattended { return }
             for gate in [entry.origin, entry.parentProxyGate].compactMap({ $0 }) {
                 live[gate, default: 0] += 1
                 if entry.state == .attempting { underWay[gate, default: 0] += 1 }
@@ -155,13 +152,16 @@ extension Referee {
         if live.contains(where: { pending.origins.states[$0.key] == nil }) {
             breach("countsMatchTheEntries", "an origin has no line")
         }
-        if pending.heldCount != pending.entries.values.count(where: \.isHeldByClient) {
+        if pending.heldCount != pending.entries.count(where: \.isHeldByClient) {
             breach("countsMatchTheEntries", "\(pending.heldCount) held")
         }
-        let admitted = pending.entries.values.filter { !unbidden.contains($0.id) && !$0.isUnattended }
-        if admitted.count > pending.limits.entryCountMax
-            || admitted.count(where: \.isHeldByClient) > pending.limits.heldClientCountMax
-        {
+        var (admittedCount, heldCount) = (0, 0)
+        pending.entries.forEach { entry in
+            guard !entry.isUnattended, !unbidden.contains(entry.id) else { return }
+            admittedCount += 1
+            if entry.isHeldByClient { heldCount += 1 }
+        }
+        if admittedCount > pending.limits.entryCountMax || heldCount > pending.limits.heldClientCountMax {
             breach("limitsAreKept", "\(pending.count) entries")
         }
         // Tickets that are not on disk yet count, too.
@@ -173,9 +173,7 @@ extension Referee {
     }
 
     private func everyEntryEndsOnce(_ pending: PendingSet) {
-        for entry in pending.entries.values where gone.contains(entry.id) {
-            breach("everyEntryEndsOnce", "\(name(entry)) is back")
-        }
+        pending.entries.forEach { if gone.contains($0.id) { breach("everyEntryEndsOnce", "\(name($0)) is back") } }
     }
 
     /// The engine decides the routes of entries: what it starts has found its route in the newest table.
@@ -222,7 +220,8 @@ extension Referee {
     private func shortHoldsHaveFrequentCanaries(_ pending: PendingSet) {
         var counts: [Origin: Int] = [:]
         // An entry without a client needs no canary soon: no client waits for it.
-        for entry in pending.entries.values where entry.policy.isShortHold && !entry.isUnattended {
+        pending.entries.forEach { entry in
+            guard entry.policy.isShortHold, !entry.isUnattended else { return }
             for gate in [entry.origin, entry.parentProxyGate].compactMap({ $0 }) { counts[gate, default: 0] += 1 }
         }
         for (origin, line) in pending.origins.states {
@@ -276,7 +275,7 @@ extension Referee {
 
     private func incidentsMatchTheirEntries(_ pending: PendingSet) {
         var members: [IncidentID: Set<EntryID>] = [:]
-        for entry in pending.entries.values {
+        pending.entries.forEach { entry in
             if let incident = entry.incident {
                 members[incident, default: []].insert(entry.id)
                 let asks = entry.state == .undecided && entry.why != .exhausted
@@ -362,9 +361,24 @@ extension Referee {
 
     private func exchangesMatchTheirEntries(_ pending: PendingSet) {
         let exchanges = simulation.engine.assumeIsolated { $0.exchanges }
-        let held = pending.entries.values.filter { $0.ticket == nil }
-        if held.contains(where: { exchanges[$0.id] == nil }) || exchanges.contains(where: { !pending.isLive($0.key) }) {
+        let lostCount = pending.entries.count { $0.ticket == nil && exchanges[$0.id] == nil }
+        if lostCount > 0 || exchanges.contains(where: { !pending.isLive($0.key) }) {
             breach("exchangesMatchTheirEntries", "\(exchanges.count) exchanges, \(pending.count) entries")
         }
+    }
+}
+
+/// The referee looks at all entries many times after each fact, so they are looked at where they lie: to copy one takes longer.
+extension EntryTable {
+    func count(where isSuch: (Entry) -> Bool) -> Int {
+        var count = 0
+        forEach { if isSuch($0) { count += 1 } }
+        return count
+    }
+
+    func those(_ isSuch: (Entry) -> Bool) -> [Entry] {
+        var those: [Entry] = []
+        forEach { if isSuch($0) { those.append($0) } }
+        return those
     }
 }

@@ -53,7 +53,7 @@ extension Referee {
     private func budgetsAreBalanced(_ pending: PendingSet) {
         for (origin, line) in pending.origins.states {
             for (policy, budget) in line.pacings.compactMapValues(\.budget) {
-                let count = pending.entries.values.count {
+                let count = pending.entries.count {
                     $0.origin == origin && $0.policy.name == policy && $0.grant == .minimum
                 }
                 if budget.minimumInUse != count {
@@ -68,7 +68,7 @@ extension Referee {
     private func pausesCountTheirAttempts(_ pending: PendingSet) {
         for (origin, line) in pending.origins.states {
             for (policy, pause) in line.pacings.compactMapValues(\.pause) {
-                let count = pending.entries.values.count { $0.origin == origin && $0.attempt?.pause == pause.number }
+                let count = pending.entries.count { $0.origin == origin && $0.attempt?.pause == pause.number }
                 if pause.underWay != count {
                     breach("pausesCountTheirAttempts", "\(origin) \(policy): \(pause.underWay), really \(count)")
                 }

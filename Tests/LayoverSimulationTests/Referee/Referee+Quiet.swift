@@ -7,7 +7,7 @@ extension Referee {
     func checkQuiet() {
         guard simulation.breaches.isEmpty else { return }
         let (pending, exchanges) = simulation.engine.assumeIsolated { ($0.pending, $0.exchanges) }
-        for entry in pending.entries.values {
+        pending.entries.forEach { entry in
             holdMaxIsKept(entry)
             lifetimeIsKept(entry)
             engineAndLoopsAgree(entry, exchanges[entry.id])

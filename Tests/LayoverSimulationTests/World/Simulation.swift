@@ -169,9 +169,12 @@ final class Simulation {
     func truth(of entry: Entry) -> RequestTruth? {
         // A restart leaves the address.
         let isNamedByAgent = entry.origin.scheme == .tunnel || entry.url.hasSuffix(RequestTruth.draftTarget)
-        let word = isNamedByAgent ? entry.client.userAgent?[...] : entry.url.split(separator: "/").last
-        return word.flatMap { Int($0.dropFirst()) }.flatMap { requests[$0] }
+        if isNamedByAgent { return entry.client.userAgent.flatMap { truth(ofRequest: $0[...]) } }
+        // Asked for very often: splitting the URL takes ten times as long.
+        return entry.url.utf8.lastIndex(of: UInt8(ascii: "/")).flatMap { truth(ofRequest: entry.url[$0...].dropFirst()) }
     }
+
+    private func truth(ofRequest name: Substring) -> RequestTruth? { Int(name.dropFirst()).flatMap { requests[$0] } }
 
     // MARK: Time
 
