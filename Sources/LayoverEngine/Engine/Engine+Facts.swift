@@ -39,8 +39,8 @@ extension Engine {
                 reporter.notAdopted(id, obstacle)
                 pending.notAdopted(id, obstacle)
             case .evidence(let id, let failure, let tally): observeLateEvidence(failure, tally, of: id, now: now)
-            case .accept(let acceptance, let exchange): accept(acceptance, exchange)
-            case .becomeTicket(let acceptance, let exchange): becomeTicket(acceptance, exchange)
+            case .accept(let acceptance, let exchange): TicketAcceptance(acceptance, for: exchange).begin(in: self)
+            case .becomeTicket(let acceptance, let exchange): TicketAcceptance(acceptance, for: exchange).adopt(in: self)
             case .mayHaveBeenApplied(let origin, let failure): reporter.mayHaveBeenApplied(origin, failure, now: now)
             case .networkAnswered: perform(network.observe(.originBack, now: now))
             }
@@ -212,26 +212,10 @@ extension Engine {
 
     // MARK: Views
 
-    package func status() -> EngineStatus {
-        var lastReload = reporter.lastReload
-        // The report has the number of then, and that of a failed reload does not have those left by the one before.
-        lastReload?.entriesLeft = pending.rerouteCount
-        return EngineStatus(
-            uptime: clock.now() - startedAt, reachability: network.reachability.view, counts: pending.counts,
-            heldCount: pending.heldCount, unattendedCount: pending.unattendedCount, limits: pending.limits, totals: reporter.totals,
-            shutOrigins: pending.shutOrigins, incidentCount: pending.incidentCount, rehearsalCount: currentRehearsals().count,
-            oldestUndecidedAge: pending.undecidedSince.map { clock.now() - $0 }, lastReload: lastReload)
-    }
+    package func status() -> EngineStatus { EngineStatus(of: self) }
 
     /// Nil where there is no store, and so no tickets.
-    package func storeStatus() -> StoreStatus? {
-        store.map { store in
-            StoreStatus(
-                condition: store.condition, unsavedCount: saver.unsavedCount,
-                acceptedCount: reporter.totals.acceptedCount, failureCount: reporter.totals.storeFailureCount,
-                history: history.duration)
-        }
-    }
+    package func storeStatus() -> StoreStatus? { store.map { StoreStatus(of: self, $0) } }
 
     package func reachabilityView() -> ReachabilityView { network.reachability.view }
     package func activity() -> [ActivitySeries.Bucket] { reporter.activity(now: clock.now()) }

@@ -1,124 +1,10 @@
 package import LayoverCore
 import NIOCore
 
-/// Tickets: their acceptance, their changes on the way to the store, and their return after a restart.
-///
-/// First the core admits a request, then the store commits it, then its client is told. Before an attempt sends anything, its start is
-/// recorded.
+/// Tickets: their changes on the way to the store, and their return after a restart. They become tickets by `TicketAcceptance`; before an
+/// attempt sends anything, its start is recorded (`StartRecording`).
 extension Engine {
-    // MARK: Acceptance
-
-    func accept(_ acceptance: Acceptance, _ exchange: any AcceptingExchange) {
-        guard let store else { return exchange.acceptance(.refused(limit: "store.path", value: 0)) }
-        let parents = acceptance.new.ticket?.parents ?? []
-        let now = clock.now()
-        let unknown = parents.filter { pending.entry($0, now: now) == nil }
-        guard !unknown.isEmpty else { return admit(acceptance, exchange, orphanedBy: []) }
-        Task {
-            var acceptance = acceptance
-            var named = parents
-            var ended: [EntryID] = []
-            do throws(StoreFailure) {
-                for parent in unknown {
-                    guard let record = try await store.newestRecord(inPlaceOf: parent) else {
-                        return exchange.acceptance(.unknownParent(parent))
-                    }
-                    named = named.map { $0 == parent ? record.id : $0 }
-                    // The set knows better how a ticket ended since its record was read, but may forget that before the last one is read.
-                    let state = self.pending.entry(record.id, now: self.clock.now())?.state ?? record.state
-                    if !self.pending.isLive(record.id), state != .delivered { ended.append(record.id) }
-                }
-                acceptance.new.ticket?.parents = named
-                self.admit(acceptance, exchange, orphanedBy: ended)
-            } catch {
-                exchange.acceptance(.notStored(acceptance.new.id, error))
-            }
-        }
-    }
-
-    private func admit(_ acceptance: Acceptance, _ exchange: any AcceptingExchange, orphanedBy ended: [EntryID]) {
-        guard let store, let ticket = acceptance.new.ticket else { return exchange.acceptance(.gone) }
-        let now = clock.now()
-        let sequence: Int
-        switch pending.admitTicket() {
-        case .admitted(let number): sequence = number
-        case .refused(let limit, let value):
-            reporter.refused(limit, value, now: now)
-            return exchange.acceptance(.refused(limit: limit, value: value))
-        case .draining: return exchange.acceptance(.draining)
-        }
-        let isOrphan = !ended.isEmpty || pending.hasUndelivered(among: ticket.parents)
-        let record = TicketRecord(acceptance.new, ticket, sequence: sequence, now: now).shifted(by: saver.clock)
-        // mutant: key-forgotten, told-too-early
-        store.commit([.insert(record, acceptance.request, acceptance.mark)]) { result in
-            self.enter { $0.inserted(acceptance.new, sequence, isOrphan: isOrphan, result, exchange) }
-        }
-    }
-
-    private func inserted(
-        _ new: NewEntry, _ sequence: Int, isOrphan: Bool, _ result: Result<[StoreResult], StoreFailure>,
-        _ exchange: any AcceptingExchange
-    ) {
-        guard isStored(new.id, result, exchange) else { return pending.admissionDecided() }
-        accepted(new.id, by: NewTicketStored(new, sequence: sequence, isOrphan: isOrphan), exchange, isUnderWay: false)
-    }
-
-    /// Takes the fact that a ticket is on disk.
-    ///
-    /// - Parameter isUnderWay: Whether an attempt was under way before the acceptance. If not, the client is told
-    ///   `waiting`: an attempt that begins by the acceptance may or may not have begun yet.
-    private func accepted(_ id: EntryID, by fact: some PendingFact, _ exchange: any AcceptingExchange, isUnderWay: Bool) {
-        run { now in
-            // Before the client is told: its next request for the ticket finds it.
-            let actions = pending.handle(fact, now: now, using: &jitter)
-            reporter.accepted()
-            var view = rememberedTicket(id)
-            if view?.record.state == .attempting, !isUnderWay { view?.record.state = .waiting }
-            exchange.acceptance(.accepted(id, view))
-            perform(actions)
-        }
-    }
-
-    /// Whether a ticket is on disk. If not, its exchange is told why.
-    private func isStored(_ id: EntryID, _ result: Result<[StoreResult], StoreFailure>, _ exchange: any AcceptingExchange) -> Bool {
-        guard let refusal = AcceptanceResult(ofInserting: id, result, view: { rememberedTicket($0) }) else {
-            storeTook()
-            return true
-        }
-        if case .failure = result { reporter.storeFailed() }
-        exchange.acceptance(refusal)
-        return false
-    }
-
-    // MARK: From hold to ticket
-
-    func becomeTicket(_ acceptance: Acceptance, _ exchange: any HeldExchange & AcceptingExchange) {
-        let new = acceptance.new
-        guard let store, let ticket = new.ticket else { return exchange.acceptance(.gone) }
-        guard let record = pending.willStore(new.id, as: ticket, counts: new.tally.counts, now: clock.now()) else {
-            return exchange.acceptance(.gone)
-        }
-        store.commit([.insert(record.shifted(by: saver.clock), acceptance.request, acceptance.mark)]) { result in
-            self.enter { $0.adopted(new.id, result, exchange) }
-        }
-    }
-
-    private func adopted(_ id: EntryID, _ result: Result<[StoreResult], StoreFailure>, _ exchange: any AcceptingExchange) {
-        guard isStored(id, result, exchange) else { return handle(EntryNotStored(id)) }
-        // A ticket that waits needs no exchange; an attempt under way keeps its exchange, and so does the part of a response.
-        let entry = pending.entry(id, now: clock.now())
-        let isUnderWay = entry?.state == .attempting
-        if !isUnderWay, entry?.resume == nil { exchanges[id] = nil }
-        accepted(id, by: EntryStoredAsTicket(id), exchange, isUnderWay: isUnderWay)
-    }
-
-    // MARK: Start records
-
-    // The start record: a change in the store that says that the first byte of a ticket's attempt is about to leave.
-    //
-    // It takes the way of all changes of tickets: the engine checks the state of the entry and hands the record to the store
-    // behind earlier changes. So a change since the attempt began (a PATCH, a reload) does not make it stale, and a ticket that
-    // was cancelled, has ended or waits again is not sent, whether or not that is on disk already.
+    // MARK: On their way to the store
 
     /// Records that an exchange is about to send, from any thread.
     ///
@@ -126,47 +12,23 @@ extension Engine {
     package nonisolated func recordStart(
         _ id: EntryID, _ counts: AttemptCounts, by exchange: any HeldExchange, done: @escaping @Sendable (Bool) -> Void
     ) {
-        enter { engine in
-            guard let store = engine.store, let entry = engine.attempting(id, exchange) else { return done(false) }
-            let older = engine.saver.handedAgain(of: id)
-            let started = StoreChange.started(id, revision: entry.revision, counts: counts)
-            store.commit(older.map(\.1) + [started]) { result in
-                self.enter { $0.startRecorded(id, by: exchange, older: older, result, done: done) }
-            }
-        }
+        enter { StartRecording(id: id, counts: counts, exchange: exchange, done: done).begin(in: $0) }
     }
 
-    private func startRecorded(
-        _ id: EntryID, by exchange: any HeldExchange, older: [TicketChange],
-        _ result: Result<[StoreResult], StoreFailure>, done: @escaping @Sendable (Bool) -> Void
-    ) {
-        // A refused start record is not handed in again: its attempt is over by then.
-        if !older.isEmpty { saved(older, result.map { Array($0.dropLast()) }) }
-        switch result {
-        case .success(let results):
-            storeTook()
-            // The worker asks for the record once its connection stands.
-            handle(AttemptConnected(id))
-            // The ticket may have ended during the commit. Its end is then behind the start record, and counts.
-            done(results.last == .done && attempting(id, exchange) != nil)
-        case .failure:
-            handle(StartRecordRefused())
-            done(false)
-        }
+    /// A ticket that waits needs no exchange; an attempt under way keeps its exchange, and so does the part of a response.
+    ///
+    /// - Returns: Whether an attempt is under way.
+    func dropIdleExchange(of id: EntryID) -> Bool {
+        let entry = pending.entry(id, now: clock.now())
+        if entry?.state == .attempting { return true }
+        if entry?.resume == nil { exchanges[id] = nil }
+        return false
     }
 
     /// The store took a change, so it will take start records as well.
-    private func storeTook() {
+    func storeTook() {
         if pending.isPausedByStore { handle(StoreRecovered()) }
     }
-
-    /// The entry, if this exchange makes its current attempt, and it is still attempting.
-    private func attempting(_ id: EntryID, _ exchange: any HeldExchange) -> Entry? {
-        guard exchanges[id] === exchange, let entry = pending.entry(id, now: clock.now()) else { return nil }
-        return entry.state == .attempting ? entry : nil
-    }
-
-    // MARK: Changes
 
     func saved(_ changes: [TicketChange], _ result: Result<[StoreResult], StoreFailure>) {
         for id in saver.saved(changes, result, for: self) { pending.urlIsStored(of: id) }
@@ -229,9 +91,7 @@ extension Engine {
     /// Blocks until all of it is read.
     package func restore(from store: any PendingStore, bootID: String, routes: RouteTable) throws(StoreFailure) {
         self.routes = routes
-        restoringBegan(try readClock(of: store, bootID: bootID), lastSequence: try store.lastSequence())
-        try store.readParentsFirst(isLive: { pending.isLive($0) }, { restoreTickets($0, ended: $1) })
-        restored(count: pending.count)
+        try TicketRestoring(store: store, bootID: bootID).restoreAtStart(of: self)
     }
 
     /// Restores the tickets of an earlier run from a store that could not be opened at the start. Until then requests
@@ -245,37 +105,7 @@ extension Engine {
         from store: any PendingStore, replacing standIn: UnavailableStore, bootID: String
     ) throws(StoreFailure) -> Bool {
         guard !pending.isDraining else { return false }
-        let known = try readClock(of: store, bootID: bootID)
-        let sequence = try store.lastSequence()
-        var records: [TicketRecord] = []
-        try store.readLive { records += $0 }
-        let ended = try store.endStates(ofParentsOf: records) { pending.isLive($0) }
-        guard standIn.opened(store) else { return false }
-        restoringBegan(known, lastSequence: sequence)
-        restoreTickets(records, ended: ended)
-        restored(count: records.count)
-        return true
-    }
-
-    private func readClock(of store: any PendingStore, bootID: String) throws(StoreFailure) -> TicketClock {
-        let now = clock.now()
-        return try store.clock(bootID: bootID, proposal: clock.wallNanoseconds(of: now) &- now.nanoseconds, now: now)
-    }
-
-    private func restoringBegan(_ known: TicketClock, lastSequence: Int) {
-        saver.clock = known
-        pending.skipSequences(to: lastSequence)
-        pending.restoringBegan()
-    }
-
-    private func restored(count: Int) {
-        reporter.restored(count)
-        handle(RestoringEnded())
-    }
-
-    private func restoreTickets(_ records: [TicketRecord], ended: [EntryID: EntryState]) {
-        let now = clock.now()
-        take(routes.restored(records, ended: ended, by: saver.clock, now: now), now: now)
+        return try TicketRestoring(store: store, bootID: bootID).restoreLate(self, replacing: standIn)
     }
 
     // MARK: Reloads

@@ -10,8 +10,9 @@ import Synchronization
 /// come here.
 ///
 /// The engine has the pending set, the exchanges and the loops. All else is in parts with private state: `NetworkDesk`, `KeyDesk`,
-/// `RehearsalDesk`, `TicketSaver`, `TicketHistory`, `Reporter`, `EngineTimer`. The calls that only read, and the commands that wait until
-/// they are on disk, are extensions of `EngineCalls`.
+/// `RehearsalDesk`, `TicketSaver`, `TicketHistory`, `Reporter`, `EngineTimer`. What takes several steps of the store is a value with
+/// these steps: `TicketAcceptance`, `StartRecording`, `TicketRestoring`. The calls that only read, and the commands that wait until they
+/// are on disk, are extensions of `EngineCalls`.
 package actor Engine: EngineCalls {
     package nonisolated let eventLoop: any EventLoop
     package nonisolated let clock: any EngineClock
@@ -38,7 +39,7 @@ package actor Engine: EngineCalls {
     var rerouting: ReroutingChain
     var history: TicketHistory
     private(set) var waits = Callbacks<AwaitedEnd>()
-    private var keys: KeyDesk
+    var keys: KeyDesk
     private var rehearsals: RehearsalDesk
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
@@ -119,6 +120,17 @@ package actor Engine: EngineCalls {
     package nonisolated func post(_ fact: ExchangeFact) { enter { $0.handle(fact) } }
     package nonisolated func post(_ fact: ReachabilityFact) { enter { $0.handle(fact) } }
     package nonisolated func post(_ fact: KeyFact) { enter { $0.handle(fact) } }
+
+    /// The claim of a request to its key. From any thread.
+    package nonisolated func nextClaim() -> KeyReservations.Claim {
+        KeyReservations.Claim(number: claimNumbers.add(1, ordering: .relaxed).newValue)
+    }
+
+    private func handle(_ fact: KeyFact) {
+        // Apart from the others: the desk is not at work while the fact that follows is handled.
+        if case .lookForOthers(let claim, let id) = fact { return handle(OthersLookedFor(id, doWait: keys.isAwaited(claim))) }
+        keys.take(fact, in: self)
+    }
 
     /// Runs on the event loop, after what was posted before.
     nonisolated func enter(_ work: @escaping @Sendable (isolated Engine) -> Void) {
@@ -211,38 +223,6 @@ package actor Engine: EngineCalls {
 
     private func probed(_ number: Int, _ result: ProbeResult) {
         if network.isCurrent(number) { handle(.probed(result)) }
-    }
-
-    // MARK: Keys
-
-    /// The claim of a request to its key. From any thread.
-    package nonisolated func nextClaim() -> KeyReservations.Claim {
-        KeyReservations.Claim(number: claimNumbers.add(1, ordering: .relaxed).newValue)
-    }
-
-    private func handle(_ fact: KeyFact) {
-        if case .lookForOthers(let claim, let id) = fact { return handle(OthersLookedFor(id, doWait: keys.isAwaited(claim))) }
-        run(keys.take(fact))
-    }
-
-    private func run(_ errands: [KeyDesk.Errand]) {
-        for errand in errands {
-            switch errand {
-            case .search(let claim, let key): search(key, for: claim)
-            case .searchLater(let claim, let key):
-                // Weakly: the timer must not keep a released engine alive.
-                eventLoop.scheduleTask(in: KeyDesk.searchPause) { [weak self] in
-                    self?.assumeIsolated { if $0.keys.isClaimed(claim) { $0.search(key, for: claim) } }
-                }
-            case .reportLimit(let value): reporter.refused("limits.heldClients", value, now: clock.now())
-            }
-        }
-    }
-
-    private func search(_ key: [UInt8], for claim: KeyReservations.Claim) {
-        store?.certainTicket(ofKey: key, time: .time(clock.now(), by: saver.clock)) { result in
-            self.enter { $0.run($0.keys.searched(claim, result)) }
-        }
     }
 
     // MARK: Rehearsals

@@ -176,6 +176,24 @@ package struct EngineStatus: Sendable {
     package var oldestUndecidedAge: Duration?
     /// The report of the last reload, with the number of entries left now; nil: there was none.
     package var lastReload: ReloadReport?
+
+    init(of engine: isolated Engine) {
+        let (pending, reporter, now) = (engine.pending, engine.reporter, engine.clock.now())
+        uptime = now - engine.startedAt
+        reachability = engine.network.reachability.view
+        counts = pending.counts
+        heldCount = pending.heldCount
+        unattendedCount = pending.unattendedCount
+        limits = pending.limits
+        totals = reporter.totals
+        shutOrigins = pending.shutOrigins
+        incidentCount = pending.incidentCount
+        rehearsalCount = engine.currentRehearsals().count
+        oldestUndecidedAge = pending.undecidedSince.map { now - $0 }
+        lastReload = reporter.lastReload
+        // The report has the number of then, and that of a failed reload does not have those left by the one before.
+        lastReload?.entriesLeft = pending.rerouteCount
+    }
 }
 
 /// The state of the ticket store at one moment.
@@ -189,4 +207,12 @@ package struct StoreStatus: Sendable, Hashable {
     package var failureCount: Int
     /// How long ended tickets are kept; nil until it is set.
     package var history: Duration?
+
+    init(of engine: isolated Engine, _ store: any PendingStore) {
+        condition = store.condition
+        unsavedCount = engine.saver.unsavedCount
+        acceptedCount = engine.reporter.totals.acceptedCount
+        failureCount = engine.reporter.totals.storeFailureCount
+        history = engine.history.duration
+    }
 }
