@@ -147,6 +147,12 @@ class Exchange2:
             self.peer.h2.end_stream(self.stream)
         self.peer.flush()
 
+    def take_all(self):
+        """Lets the client send all of the body before any of it is read."""
+        self.peer.h2.increment_flow_control_window(len(LONG))
+        self.peer.h2.increment_flow_control_window(len(LONG), self.stream)
+        self.peer.flush()
+
     def abort(self, code=h2.errors.ErrorCodes.INTERNAL_ERROR):
         self.peer.h2.reset_stream(self.stream, code)
         self.peer.flush()
@@ -197,6 +203,9 @@ class Exchange1:
         except (ValueError, OSError):
             self.log("incomplete")
             self.is_over = True
+
+    def take_all(self):
+        """HTTP/1.1 has no windows."""
 
     def write(self, data):
         try:
@@ -387,6 +396,16 @@ def early(status, *fields, body=b"ok"):
     return script
 
 
+def read_late(exchange):
+    """Answers before the end of the request, and reads it when all of it has been sent."""
+    exchange.take_all()
+    exchange.head(200, ("content-length", "2"))
+    exchange.data(b"ok")
+    exchange.end()
+    time.sleep(1)
+    exchange.read()
+
+
 def refusing(exchange):
     """Answers, and reads no more."""
     exchange.head(413, ("content-length", "3"), *exchange.last)
@@ -437,6 +456,7 @@ SCENES = {
     "early success": (asking("POST", body=LONG), early(200)),
     "early success with a length": (asking("POST", body=LONG), early(200, ("content-length", "2"))),
     "early success without a body": (asking("POST", body=LONG), early(204, body=None)),
+    "early success, read late": (asking("POST", body=LONG), read_late),
     "early error": (asking("POST", body=LONG), early(404, ("content-length", "2"))),
     "early refusal": (refused, refusing),
     "six streams": (six, answering()),

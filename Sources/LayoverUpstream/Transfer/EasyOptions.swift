@@ -280,7 +280,7 @@ struct EasyOptions {
 
     /// True if the parent proxy opens the tunnel for credentials. libcurl 7.88.1 does not compare credentials before it uses a connection
     /// again.
-    private static func tunnelsWithCredentials(_ request: UpstreamRequest) -> Bool {
+    static func tunnelsWithCredentials(_ request: UpstreamRequest) -> Bool {
         request.parentProxyUse == .tunnel && request.parentProxy?.hasCredentials == true
     }
 }
