@@ -252,8 +252,8 @@ class Exchange1:
 class Origin:
     def __init__(self, protocol, certificate, key):
         self.protocol, self.script, self.log = protocol, None, None
-        # Set when the head of a request has arrived, when the client has the head of its response, and when a script has ended.
-        self.arrived, self.answered, self.done = threading.Event(), threading.Event(), threading.Event()
+        # Set when the head of a request has arrived, when the client has the head of its response and all of it, and when a script has ended.
+        self.arrived, self.answered, self.told, self.done = (threading.Event() for _ in range(4))
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.load_cert_chain(certificate, key)
         self.context.set_alpn_protocols([protocol])
@@ -266,7 +266,7 @@ class Origin:
             threading.Thread(target=self.serve, args=(self.listener.accept()[0],), daemon=True).start()
 
     def exchange(self, exchange):
-        exchange.answered = self.answered
+        exchange.answered, exchange.told = self.answered, self.told
         self.arrived.set()
         self.script(exchange)
         self.done.set()
@@ -306,7 +306,7 @@ class Client:
         raw = context.wrap_socket(raw, server_hostname="localhost")
         self.peer, self.log, self.authority = Peer(raw, True, window), log, f"localhost:{port}"
         # Events of the origin.
-        self.arrived, self.answered = threading.Event(), threading.Event()
+        self.arrived, self.answered, self.told = threading.Event(), threading.Event(), threading.Event()
 
     def request(self, method, path, *fields, end=True):
         stream = self.peer.h2.get_next_available_stream_id()
@@ -334,6 +334,7 @@ class Client:
             self.answered.set()
             body, trailers = self.peer.body(stream, pause)
             self.log(f"{digest(body)} {trailers}")
+            self.told.set()
         except Broken as error:
             self.log(f"broken: {error}")
 
@@ -397,12 +398,12 @@ def early(status, *fields, body=b"ok"):
 
 
 def read_late(exchange):
-    """Answers before the end of the request, and reads it when all of it has been sent."""
+    """Answers before the end of the request, and reads it when the client has all of the response."""
     exchange.take_all()
     exchange.head(200, ("content-length", "2"))
     exchange.data(b"ok")
     exchange.end()
-    time.sleep(1)
+    exchange.told.wait(20)
     exchange.read()
 
 
@@ -473,9 +474,9 @@ def play(origin, proxy, authority, scripts):
         return note
 
     origin.script, origin.log, origin.done = scripts[1], log("origin"), threading.Event()
-    origin.arrived, origin.answered = threading.Event(), threading.Event()
+    origin.arrived, origin.answered, origin.told = (threading.Event() for _ in range(3))
     client = Client(origin.port, proxy, authority, log("client"))
-    client.arrived, client.answered = origin.arrived, origin.answered
+    client.arrived, client.answered, client.told = origin.arrived, origin.answered, origin.told
     scripts[0](client)
     if not origin.done.wait(20):
         lines["origin"].append("origin: its script has not ended")

@@ -2,7 +2,7 @@ import LayoverCore
 
 /// The start record of an attempt on its way to the store: it says that the first byte of a ticket's attempt is about to leave.
 ///
-/// It takes the way of all changes of tickets: the engine checks the state of the entry and hands the record to the store
+/// The way is that of all changes of tickets: the engine checks the state of the entry and hands the record to the store
 /// behind earlier changes. So a change since the attempt began (a PATCH, a reload) does not make it stale, and a ticket that
 /// was cancelled, has ended or waits again is not sent, whether or not that is on disk already.
 struct StartRecording: Sendable {

@@ -77,10 +77,11 @@ extension Transfer {
     /// The origin has decided without all of the body, which is sent to its end nevertheless. It is not sent where the origin did not ask
     /// for it (RFC 9110 section 10.1.1), or where an error says that the connection closes (RFC 9112 section 9.5).
     private func answeredEarly(_ head: ResponseHead, _ attempt: UpstreamAttempt) {
+        let isStopped = sending.awaitsContinue || head.status >= 300 && head.endsConnection
         // By HTTP/2 the origin sends frames while it reads. Once the connection is closed, the kernel would answer them with a reset, and
         // what the origin has not read by then would be lost.
-        easyOptions.setForbidReuse(!receiving.isHTTP2 || EasyOptions.tunnelsWithCredentials(attempt.request))
-        guard sending.awaitsContinue || head.status >= 300 && head.endsConnection else { return }
+        easyOptions.setForbidReuse(isStopped || !receiving.isHTTP2 || EasyOptions.tunnelsWithCredentials(attempt.request))
+        guard isStopped else { return }
         sending.isStopped = true
         loop.outbox.add(.bodyUnwanted, of: attempt)
         // A paused sending would never end.
