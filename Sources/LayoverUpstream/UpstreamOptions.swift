@@ -15,6 +15,11 @@ package struct UpstreamOptions: Sendable {
     /// Idle connections to a server of this machine are closed after so long when the client that used them last has left: such a
     /// server may serve one connection at a time. Default: 3 s.
     package var idleWithoutClientMax: Duration = .seconds(3)
+    /// How long a connection of HTTP/2 that has carried a body is read after it was closed for sending, if the origin does not close it.
+    /// Default: 60 s.
+    package var lingerMax: Duration = .seconds(60)
+    /// Most such connections of one worker; the oldest is closed for a further one. Default: 64.
+    package var lingeringCountMax = 64
     /// How long a resolved name is believed. Default: 10 s.
     package var nameAgeMax: Duration = .seconds(10)
     /// Size of the buffer that libcurl receives into, per running transfer. Default: 32 KiB.

@@ -14,6 +14,8 @@ import sys
 import threading
 import time
 
+import kernel_queues
+
 import h2.config
 import h2.connection
 import h2.errors
@@ -153,6 +155,15 @@ class Exchange2:
         self.peer.h2.increment_flow_control_window(len(LONG), self.stream)
         self.peer.flush()
 
+    def wait_until_sent(self, count):
+        """Waits until the kernel has so many bytes of the request."""
+        kernel_queues.wait_until_sent(self.peer.raw, count)
+
+    def send_frame(self):
+        """Sends a frame as origins do while they read."""
+        self.peer.h2.increment_flow_control_window(1)
+        self.peer.flush()
+
     def abort(self, code=h2.errors.ErrorCodes.INTERNAL_ERROR):
         self.peer.h2.reset_stream(self.stream, code)
         self.peer.flush()
@@ -206,6 +217,11 @@ class Exchange1:
 
     def take_all(self):
         """HTTP/1.1 has no windows."""
+
+    send_frame = take_all
+
+    def wait_until_sent(self, count):
+        """A proxy takes no more from its client while the kernel takes no more from the proxy."""
 
     def write(self, data):
         try:
@@ -407,6 +423,21 @@ def read_late(exchange):
     exchange.read()
 
 
+def read_after_all(exchange):
+    """Answers when the kernel has all of the request, and reads it when the client has all of the response."""
+    exchange.take_all()
+    exchange.wait_until_sent(140_000)
+    exchange.head(200, ("content-length", "2"))
+    exchange.data(b"ok")
+    exchange.end()
+    exchange.told.wait(20)
+    exchange.send_frame()
+    # An idle connection on which something has come is closed after two seconds at most.
+    time.sleep(3)
+    exchange.send_frame()
+    exchange.read()
+
+
 def refusing(exchange):
     """Answers, and reads no more."""
     exchange.head(413, ("content-length", "3"), *exchange.last)
@@ -458,6 +489,8 @@ SCENES = {
     "early success with a length": (asking("POST", body=LONG), early(200, ("content-length", "2"))),
     "early success without a body": (asking("POST", body=LONG), early(204, body=None)),
     "early success, read late": (asking("POST", body=LONG), read_late),
+    "success of an upload that nobody has read": (asking("POST", body=LONG[:140_000]), read_after_all),
+    "success of a repeatable upload that is read late": (asking("PUT", body=LONG[:140_000]), read_after_all),
     "early error": (asking("POST", body=LONG), early(404, ("content-length", "2"))),
     "early refusal": (refused, refusing),
     "six streams": (six, answering()),

@@ -10,7 +10,7 @@ import threading
 what, certificate, key, version = sys.argv[1:]
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 context.load_cert_chain(certificate, key)
-context.set_alpn_protocols(["http/1.1", "h2"])
+context.set_alpn_protocols(["h2"] if what.startswith("http2") else ["http/1.1", "h2"])
 if what == "wantsACertificate":
     context.verify_mode = ssl.CERT_REQUIRED
     context.load_verify_locations(certificate)
@@ -26,10 +26,34 @@ def answer(body):
     return f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
 
 
+END_STREAM, ACK, END_HEADERS = 1, 1, 4
+DATA, HEADERS, SETTINGS = 0, 1, 4
+
+
+def frame(kind, flags, stream=0, payload=b""):
+    return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
+
+
+def serve_http2(connection, stream):
+    """Answers one request with 200, and never closes the connection: `http2` with all of a response, `http2Endless` with its head."""
+    connection.sendall(frame(SETTINGS, 0) + frame(SETTINGS, ACK))
+    # The preface (RFC 9113 section 3.4).
+    stream.read(24)
+    while head := stream.read(9):
+        stream.read(int.from_bytes(head[:3], "big"))
+        if head[3] in (DATA, HEADERS) and head[4] & END_STREAM:
+            end = END_STREAM if what == "http2" else 0
+            # 0x88 is `:status: 200` (RFC 7541, appendix A).
+            connection.sendall(frame(HEADERS, END_HEADERS | end, stream=1, payload=b"\x88"))
+    threading.Event().wait()
+
+
 def serve(connection):
     try:
         connection = context.wrap_socket(connection, server_side=True)
         stream = connection.makefile("rb")
+        if what.startswith("http2"):
+            return serve_http2(connection, stream)
         head = b""
         while not head.endswith(b"\r\n\r\n"):
             line = stream.readline()

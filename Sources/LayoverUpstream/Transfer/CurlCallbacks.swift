@@ -75,8 +75,8 @@ enum CurlCallbacks {
 
     private static let socketDropped: curl_closesocket_callback = { context, descriptor in
         guard let context else { return 1 }
-        Unmanaged<WorkerLoop>.fromOpaque(context).takeUnretainedValue().poller.forget(descriptor)
-        close(descriptor)
+        let loop = Unmanaged<WorkerLoop>.fromOpaque(context).takeUnretainedValue()
+        loop.poller.drop(descriptor, at: loop.now)
         return 0
     }
 

@@ -35,7 +35,9 @@ extension Transfer {
     private func takeHTTP2Status(_ line: UnsafeRawBufferPointer) throws(FramingError) -> ResponseHead? {
         receiving.isHTTP2 = true
         readsToTheEndOfTheStream()
-        loop.poller.sockets.noteHTTP2(on: descriptor)
+        loop.poller.sockets.noteHTTP2(on: descriptor, withBody: sending.reader != nil)
+        // The origin may read on after its response, and send frames meanwhile. On an idle connection nobody would read them.
+        if sending.reader != nil { easyOptions.setForbidReuse(true) }
         let status = Array("HTTP/1.1 ".utf8) + line.dropFirst(Self.http2Status.count)
         var head: ResponseHead?
         var failure: FramingError?
@@ -78,9 +80,7 @@ extension Transfer {
     /// for it (RFC 9110 section 10.1.1), or where an error says that the connection closes (RFC 9112 section 9.5).
     private func answeredEarly(_ head: ResponseHead, _ attempt: UpstreamAttempt) {
         let isStopped = sending.awaitsContinue || head.status >= 300 && head.endsConnection
-        // By HTTP/2 the origin sends frames while it reads. Once the connection is closed, the kernel would answer them with a reset, and
-        // what the origin has not read by then would be lost.
-        easyOptions.setForbidReuse(isStopped || !receiving.isHTTP2 || EasyOptions.tunnelsWithCredentials(attempt.request))
+        easyOptions.setForbidReuse(true)
         guard isStopped else { return }
         sending.isStopped = true
         loop.outbox.add(.bodyUnwanted, of: attempt)

@@ -13,12 +13,15 @@ final class Poller {
     /// Whether idle connections have been given up since this was last set to false.
     var hasRetired = false
     var sockets = SocketTable()
+    private var lingering: LingeringSockets
 
     static let readable = EPOLLIN.rawValue
     static let writable = EPOLLOUT.rawValue
 
     /// - Parameter wake: Descriptor that only ends a wait.
-    init(wake: CInt) throws(UpstreamError) {
+    init(wake: CInt, options: UpstreamOptions) throws(UpstreamError) {
+        lingering = LingeringSockets(options: options)
+        sockets.idleWithoutClientMax = options.idleWithoutClientMax.nanoseconds
         descriptor = epoll_create1(CInt(EPOLL_CLOEXEC))
         var event = epoll_event(
             events: EPOLLIN.rawValue | EPOLLET.rawValue, data: epoll_data_t(fd: wake))
@@ -49,11 +52,27 @@ final class Poller {
         sockets[socket] = entry
     }
 
-    /// Forgets a connection that is about to be closed. Closing alone would not end the registration
-    /// if the socket had been duplicated (epoll(7), questions and answers, 6).
-    func forget(_ socket: CInt) {
+    /// libcurl needs a socket no more.
+    func drop(_ socket: CInt, at now: UInt64) {
+        guard sockets[socket].mayBeUnread else { return end(socket) }
+        control(sockets[socket].registered == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, Self.readable)
+        sockets.linger(socket, registered: Self.readable)
+        if let over = lingering.add(socket, at: now) { end(over) }
+    }
+
+    /// When `endLingering` is to be called. Nil: nothing lingers.
+    var lingerEndsAt: UInt64? { lingering.endsAt }
+
+    /// Closes the lingering sockets whose time is over; with `.max`, all.
+    func endLingering(at now: UInt64) {
+        for socket in lingering.takeThoseDue(at: now) { end(socket) }
+    }
+
+    /// Closes a socket. That alone would not end the registration if the socket had been duplicated (epoll(7), questions and answers, 6).
+    private func end(_ socket: CInt) {
         if sockets[socket].registered != 0 { control(EPOLL_CTL_DEL, socket, 0) }
         sockets.remove(socket)
+        close(socket)
     }
 
     /// Waits for events.
@@ -68,6 +87,7 @@ final class Poller {
         for index in 0..<eventCount {
             let socket = events[index].data.fd
             let entry = sockets[socket]
+            if entry.isLingering, lingering.read(socket) { end(socket) }
             guard let generation = entry.generation else { continue }
             let happened = events[index].events
             if entry.wanted == 0 {

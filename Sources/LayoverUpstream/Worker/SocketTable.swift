@@ -22,6 +22,10 @@ struct SocketTable {
         var withheldWriteCount = 0
         /// Whether a response came on it as HTTP/2.
         var isHTTP2 = false
+        /// Whether the other end may still read what was sent, and send frames of HTTP/2 meanwhile.
+        var mayBeUnread = false
+        /// Whether it is closed for sending, and libcurl has left it to `LingeringSockets`.
+        var isLingering = false
         /// Whether the other end is on this machine.
         var isToLoopback = false
         /// The client of the latest attempt on it. Nil: there was none, or it has closed its connection.
@@ -73,10 +77,30 @@ struct SocketTable {
         descriptors[key] = descriptor
     }
 
-    /// Remembers that a connection speaks HTTP/2.
-    mutating func noteHTTP2(on descriptor: CInt) {
+    /// Remembers that a connection speaks HTTP/2, and has carried a request.
+    mutating func noteHTTP2(on descriptor: CInt, withBody hasBody: Bool) {
         guard descriptor >= 0, descriptor < entries.count, entries[Int(descriptor)].isConnection else { return }
         entries[Int(descriptor)].isHTTP2 = true
+        if hasBody { entries[Int(descriptor)].mayBeUnread = true }
+    }
+
+    /// An attempt is cut off: the rest of its request need not be read.
+    mutating func cutOff(_ descriptor: CInt, by user: UInt64) {
+        guard descriptor >= 0, descriptor < entries.count, entries[Int(descriptor)].user == user else { return }
+        entries[Int(descriptor)].mayBeUnread = false
+    }
+
+    /// libcurl has left a connection, which is read until its end. It counts as open.
+    mutating func linger(_ descriptor: CInt, registered: UInt32) {
+        if let key = self[descriptor].key, descriptors[key] == descriptor { descriptors[key] = nil }
+        if self[descriptor].isIdle {
+            idleCount -= 1
+        } else if let origin = origins[descriptor] {
+            open.changed(origin, by: .init(busy: -1))
+        }
+        self[descriptor] = Entry()
+        self[descriptor].registered = registered
+        self[descriptor].isLingering = true
     }
 
     func descriptor(of key: ConnectionKey) -> CInt? { descriptors[key] }
@@ -122,7 +146,7 @@ struct SocketTable {
         if let key = self[descriptor].key, descriptors[key] == descriptor { descriptors[key] = nil }
         if !exceptions.isEmpty { exceptions[descriptor] = nil }
         if let origin = origins.removeValue(forKey: descriptor) {
-            open.changed(origin, by: .init(open: -1, busy: self[descriptor].isIdle ? 0 : -1))
+            open.changed(origin, by: .init(open: -1, busy: self[descriptor].isIdle || self[descriptor].isLingering ? 0 : -1))
         }
         if self[descriptor].isIdle { idleCount -= 1 }
         self[descriptor] = Entry()

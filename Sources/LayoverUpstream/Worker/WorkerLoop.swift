@@ -58,8 +58,7 @@ final class WorkerLoop {
         self.resolver = resolver
         self.mailbox = mailbox
         self.outbox = outbox
-        poller = try Poller(wake: mailbox.descriptor)
-        poller.sockets.idleWithoutClientMax = options.idleWithoutClientMax.nanoseconds
+        poller = try Poller(wake: mailbox.descriptor, options: options)
         share = curl_share_init()
         layover_share(share, CURL_LOCK_DATA_SSL_SESSION)
         sweeper = IdleSweeper(ageMax: options.idleConnectionAgeMax)
@@ -91,6 +90,7 @@ final class WorkerLoop {
     private func finishTurn() {
         closeThoseLeft()
         sweepIfDue()
+        poller.endLingering(at: now)
         repeat {
             for generation in generations { generation.actIfDue(at: now) }
             readAgain()
@@ -126,7 +126,7 @@ final class WorkerLoop {
 
     private func millisecondsToSleep() -> CInt {
         guard readingAgain.isEmpty else { return 0 }
-        var next = min(deadlineCheckAt ?? .max, sweepAt ?? .max, poller.sockets.leavingAt ?? .max)
+        var next = min(deadlineCheckAt ?? .max, sweepAt ?? .max, poller.sockets.leavingAt ?? .max, poller.lingerEndsAt ?? .max)
         for generation in generations { next = min(next, generation.timerAt ?? .max) }
         if next == .max { return -1 }
         let current = MonotonicClock.now
@@ -226,6 +226,7 @@ final class WorkerLoop {
         if case .failed(let failure) = last, failure.phase == .connecting, failure.evidence == .neverSent, transfer.abortCause == nil {
             distrustName(of: transfer)
         }
+        if isCutOff { poller.sockets.cutOff(transfer.descriptor, by: transfer.serial) }
         remove(transfer)
         poller.sockets.release(transfer.descriptor, by: transfer.serial, at: now)
         if sweepAt == nil { scheduleSweep() }
@@ -324,6 +325,7 @@ final class WorkerLoop {
         sweeper = nil
         for generation in generations { generation.cleanUp() }
         generations.removeAll()
+        poller.endLingering(at: .max)
         curl_share_cleanup(share)
     }
 }

@@ -47,7 +47,7 @@ extension EndToEnd.Direct {
 
     @Test func http2ClientSeesTheSameByLayover() async throws {
         let scenes: [HTTP2Scene] = try await Self.output(of: "http2_scenes.py", readsAuthority: true)
-        #expect(scenes.count == 22, "each scene is played to its end")
+        #expect(scenes.count == 24, "each scene is played to its end")
         for scene in scenes {
             #expect(scene.http1 == scene.direct, "\(scene.name), origin by HTTP/1.1")
             let difference = Self.http2Differences[scene.name]

@@ -15,6 +15,8 @@ final class ScriptedTLSOrigin: Sendable {
         case echoes
         /// The origin refuses clients that have no certificate.
         case wantsACertificate
+        /// The origin speaks HTTP/2, answers the request with 200 or with the head of one that goes on, and never closes the connection.
+        case http2, http2Endless
     }
 
     let port: Int
