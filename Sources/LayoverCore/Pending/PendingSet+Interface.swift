@@ -264,11 +264,15 @@ extension PendingSet {
     /// - Parameters:
     ///   - table: `RouteTable.number` of the new configuration.
     ///   - first: Entries that have their turn before the others, each once. To find them here would take a look at each of very many.
+    ///   - portion: How many have their turn now.
     ///   - find: Finds the route of an entry, and its parent proxy, in the new configuration. It must depend on nothing else.
-    package mutating func reloaded(as table: Int, first: [EntryID] = [], _ find: @escaping @Sendable (Entry) -> FoundRoute) {
+    package mutating func reloaded(
+        as table: Int, first: [EntryID] = [], portion: Int, now: Timestamp, _ find: @escaping @Sendable (Entry) -> FoundRoute
+    ) -> [PendingAction] {
         // One byte keeps an entry small. An entry that missed 255 reloads in a row, each cut off by the next, would count as rerouted.
         reloadCount = reloadCount == .max ? 1 : reloadCount + 1
         rerouting = Rerouting(number: reloadCount, table: table, first: entries.inOrder(first), entries.inOrder(), find: find)
+        return rerouteSome(portion, now: now)
     }
 
     package var isRerouting: Bool { rerouting?.isOver == false }

@@ -60,7 +60,7 @@ extension Engine {
             switch action {
             case .start(let id, let trigger):
                 if pending.isStoredOnly(id) {
-                    saver.startAfterSaving(id, trigger)
+                    starts.append((id, trigger))
                 } else {
                     exchanges[id]?.start(trigger, isForced: pending.entry(id, now: clock.now())?.isForced ?? false)
                 }
@@ -133,10 +133,11 @@ extension Engine {
         reason: String? = nil, acknowledgement: String? = nil, settled: Settlement.Outcome = .init()
     ) -> EntryCommandResult {
         let result = run { now in
-            carryOut(
-                pending.commanded(
-                    command, id, revision: revision, by: author, reason: reason, acknowledgement: acknowledgement, outcome: settled,
-                    now: now))
+            let (result, actions) = pending.commanded(
+                command, id, revision: revision, by: author, reason: reason, acknowledgement: acknowledgement, outcome: settled,
+                now: now)
+            perform(actions)
+            return result
         }
         if result == .done { reporter.commanded(command, id, by: author) }
         return result
@@ -147,7 +148,8 @@ extension Engine {
     ) -> (EntryCommandResult, changed: [EntryID]) {
         run { now in
             let count = pending.incident(id, now: now)?.waiting ?? 0
-            let result = carryOut(pending.commanded(command, incident: id, by: author, reason: reason, now: now))
+            let (result, actions) = pending.commanded(command, incident: id, by: author, reason: reason, now: now)
+            perform(actions)
             if result == .done { reporter.commanded(command, count: count) }
             return (result, saver.touched)
         }
@@ -158,20 +160,19 @@ extension Engine {
         reason: String?
     ) -> [EntryCommandResult] {
         run { now in
-            let results = carryOut(pending.commanded(command, each: ids, by: author, reason: reason, now: now))
+            let (results, actions) = pending.commanded(command, each: ids, by: author, reason: reason, now: now)
+            perform(actions)
             reporter.commanded(command, count: results.count { $0 == .done })
             return results
         }
     }
 
     package func apply(_ patch: EntryPatch, to id: EntryID, revision: Int? = nil) -> EntryCommandResult {
-        run { now in carryOut(pending.patched(id, patch, revision: revision, now: now)) }
-    }
-
-    /// Performs the actions of a command.
-    private func carryOut<Outcome>(_ commanded: (Outcome, [PendingAction])) -> Outcome {
-        perform(commanded.1)
-        return commanded.0
+        run { now in
+            let (result, actions) = pending.patched(id, patch, revision: revision, now: now)
+            perform(actions)
+            return result
+        }
     }
 
     // MARK: The process

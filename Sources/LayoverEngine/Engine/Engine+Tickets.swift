@@ -122,14 +122,24 @@ extension Engine {
         var routes = new
         routes.number = max(self.routes.number, new.number) + 1
         self.routes = routes
-        // Clients wait for most of those that have an exchange, and these are few.
-        pending.reloaded(as: routes.number, first: Array(exchanges.keys)) { [routes] in routes.foundRouteWithParentProxy(of: $0) }
-        rerouteSome()
+        run { now in
+            // Clients wait for most of those that have an exchange, and these are few.
+            let first = Array(exchanges.keys)
+            perform(
+                pending.reloaded(as: routes.number, first: first, portion: rerouting.portion, now: now) { [routes] in
+                    routes.foundRouteWithParentProxy(of: $0)
+                })
+        }
+        rerouteOthers()
         return routes
     }
 
     func rerouteSome() {
         run { now in perform(pending.rerouteSome(rerouting.portion, now: now)) }
+        rerouteOthers()
+    }
+
+    private func rerouteOthers() {
         guard pending.isRerouting else { return reporter.rerouted() }
         rerouting.askForNext(isFirst: pending.isReroutingFirst, for: self)
     }

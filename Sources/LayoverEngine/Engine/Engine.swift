@@ -27,6 +27,8 @@ package actor Engine: EngineCalls {
     /// For the ids of incidents and the delays of gates.
     var jitter: Jitter
     var exchanges: [EntryID: any HeldExchange] = [:]
+    /// Attempts of tickets that the current fact asks for. They begin once its changes are on their way to the store.
+    var starts: [(id: EntryID, trigger: AttemptTrigger)] = []
     private(set) var loops: [any ExchangeLoop] = []
     /// Loops take tickets in turn.
     private var nextLoop = 0
@@ -143,7 +145,9 @@ package actor Engine: EngineCalls {
     /// - Parameter work: Gets the time.
     func run<Value>(_ work: (Timestamp) -> Value) -> Value {
         let result = work(clock.now())
-        let starts = saver.factEnded(for: self) { pending.record(of: $0) }
+        saver.saveTouched(for: self) { pending.record(of: $0) }
+        let starts = starts
+        self.starts = []
         for (id, trigger) in starts { replay(id, trigger) }
         for end in waits.keys where isOver(end) { waits.callOnce(about: end) }
         network.watchListeners(on: pending.awaitedOnThisMachine, now: clock.now())

@@ -29,8 +29,6 @@ struct TicketSaver {
     /// Tickets that the current fact has changed, each once, in order.
     private(set) var touched: [EntryID] = []
     private var touchedOnce: Set<EntryID> = []
-    /// Attempts of tickets that the current fact asks for. They begin once its changes are on their way to the store.
-    private var starts: [(id: EntryID, trigger: AttemptTrigger)] = []
     /// Responses that are saved together with the end of their ticket.
     private(set) var responses: [EntryID: StoredResponse] = [:]
     /// Tickets whose idempotency key is forgotten together with their end: no client was ever told of them.
@@ -59,8 +57,6 @@ struct TicketSaver {
         if touchedOnce.insert(id).inserted { touched.append(id) }
     }
 
-    mutating func startAfterSaving(_ id: EntryID, _ trigger: AttemptTrigger) { starts.append((id, trigger)) }
-
     /// The response of a ticket, before the end of the ticket touches it.
     mutating func responseCame(_ response: StoredResponse, of id: EntryID) { responses[id] = response }
 
@@ -75,17 +71,8 @@ struct TicketSaver {
     }
 
     /// Hands the changes of the tickets that the current fact touched to the store.
-    ///
-    /// - Returns: The attempts that begin now.
-    mutating func factEnded(
-        for engine: Engine, record: (EntryID) -> TicketRecord?
-    ) -> [(id: EntryID, trigger: AttemptTrigger)] {
-        if !touched.isEmpty { saveTouched(for: engine, record: record) }
-        defer { starts = [] }
-        return starts
-    }
-
-    private mutating func saveTouched(for engine: Engine, record: (EntryID) -> TicketRecord?) {
+    mutating func saveTouched(for engine: Engine, record: (EntryID) -> TicketRecord?) {
+        guard !touched.isEmpty else { return }
         var changes: [TicketChange] = []
         for id in touched {
             guard let record = record(id)?.shifted(by: clock) else { continue }

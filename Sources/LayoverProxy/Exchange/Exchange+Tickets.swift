@@ -21,10 +21,10 @@ extension Exchange {
     func bodyIsRead() -> Bool {
         guard let conversion, let step = machine.bodyWasRead(hasTokens: conversion.isBodySuspect) else { return false }
         switch step {
-        case .replaceTokens: conversion.replaceTokens()
+        case .replaceTokens: conversion.replaceTokens { [self] in take($0) }
         case .chooseTicket:
             if conversion.wish?.isWhenAway == true { removeHonouredPreferences() }
-            conversion.replaceTokens()
+            conversion.replaceTokens { [self] in take($0) }
         case .attempt: tryAtOnce()
         case .none: break
         }
@@ -34,7 +34,12 @@ extension Exchange {
     /// Asks the engine for a ticket before any attempt.
     func acceptAtOnce() {
         machine.acceptanceBegan()
-        conversion?.storeAtOnce()
+        guard let conversion else { return }
+        conversion.store(conversion.bodyToStore, as: EntryID(using: &loop.generator)) { [self] acceptance in
+            guard phase == .accepting else { return }
+            guard let acceptance else { return bodyCannotBeStored() }
+            loop.engine.post(.accept(acceptance, self))
+        }
     }
 
     // MARK: From hold to ticket
@@ -51,11 +56,19 @@ extension Exchange {
         let step = machine.ticketIsWanted(
             request.purpose, isComplete: !isReceivingRequest, storesTickets: loop.configuration.storesTickets, isLast: isLast)
         switch step {
-        case .ask: conversion.askEngine()
+        case .ask: becomeTicket(conversion)
         case .awaitRequest: client?.sendContinue(in: phase)
         case .decline: declineTicket()
         case .declineForNow: declineTicketForNow()
         case .none: break
+        }
+    }
+
+    private func becomeTicket(_ conversion: TicketConversion) {
+        let id = joinedEntry()
+        request.body?.roomMayBeBack()
+        conversion.store(request.body, as: id) { [self] acceptance in
+            if let acceptance { loop.engine.post(.becomeTicket(acceptance, self)) } else { ticketBodyWasNotStored() }
         }
     }
 

@@ -1,6 +1,7 @@
 import LayoverCore
 import LayoverEngine
 import LayoverHTTP
+import Logging
 import NIOCore
 import Synchronization
 
@@ -87,6 +88,15 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         if !head.framing.hasBody { request.body?.finish() }
     }
 
+    /// The exchange of a ticket, whose request is being read.
+    convenience init(of replay: TicketReplay, on loop: ProxyLoop) {
+        self.init(
+            loop: loop, replay.unreadRequest,
+            ExchangeMachine(for: .store(.stored), AttemptRules(policy: replay.policy, counts: replay.counts), phase: .loading),
+            for: .store(StoreRecipient()), route: replay.route, routesNumber: replay.routes.number, wish: replay.ticket.wish,
+            hasIdempotencyKey: replay.request.hasIdempotencyKey, entry: replay.id, skipsPreflight: replay.skipsPreflight)
+    }
+
     var phase: ExchangePhase { machine.phase }
     var attempt: UpstreamAttempt? { run.attempt }
     /// What the loop knows of its origin and its parent proxy. Asked first whether there is anything: passing the request copies it.
@@ -139,24 +149,44 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
 
     /// The request of a ticket, with its body, has come from the store. The attempt begins through the parent proxy that the engine knows
     /// of. Later ones go through the one that a reload named while the request was read.
-    func requestWasRead(_ request: UpstreamRequest, _ trigger: AttemptTrigger, isForced: Bool) {
-        self.request = request
-        self.request.mayBeSentTwice = summary.mayBeSentTwice
-        begin(trigger, isForced: isForced)
-        guard let routes = routesWhileReading else { return }
-        routesWhileReading = nil
-        self.request.parentProxy = routes.parentProxy(for: request.origin, route: route)
+    func requestWasRead(_ result: TicketReading.Result, for replay: TicketReplay) {
+        guard phase == .loading else { return }
+        switch result {
+        case .ready(let stored, let body):
+            // The engine may have found another route for it since the attempt was planned.
+            let found = route.flatMap { (routesWhileReading ?? replay.routes).route(named: $0) }
+            guard let request = replay.request(stored, body, by: found, on: loop) else {
+                return ended(as: .failed, failure: .webhookGone)
+            }
+            self.request = request
+            self.request.mayBeSentTwice = summary.mayBeSentTwice
+            begin(replay.trigger, isForced: replay.isForced)
+            guard let routes = routesWhileReading else { return }
+            routesWhileReading = nil
+            self.request.parentProxy = routes.parentProxy(for: request.origin, route: route)
+        case .unreadable(let failure): couldNotStart(failure)
+        case .rejected(let failure):
+            loop.logger.warning(
+                "ticket cannot be sent; a person must decide",
+                metadata: [
+                    "ticket": "\(loop.engine.naming.shown(replay.id))", "reason": "\(MaskedTicketIDs.text(failure.message))",
+                ])
+            refusedToSend(.rejected, failure)
+        }
     }
 
     /// Takes the head in which tokens are replaced by the facts of tickets that they name, and goes on to the ticket. The body has its own
     /// replacement.
-    ///
-    /// - Parameter parents: The tickets that the tokens need, which have to be done first.
-    func tokensWereReplaced(in request: UpstreamRequest, parents: [EntryID]) {
-        let body = self.request.body
-        self.request = request
-        self.request.body = body
-        for parent in parents where !order.after.contains(parent) { order.after.append(parent) }
+    func take(_ replaced: TicketConversion.Replaced) {
+        guard phase == .collecting(for: .ticket) else { return }
+        switch replaced {
+        case .failed(let problem): return failUnsent(problem)
+        case .found(let found):
+            let body = request.body
+            request = found.request
+            request.body = body
+            for parent in found.parents where !order.after.contains(parent) { order.after.append(parent) }
+        }
         // An equal request may be on its way already, of a client that waits for the response first. The store is asked for the key too,
         // before it takes the ticket: while it has one, others that come are compared with that one.
         if let digest = conversion?.digest { findDuplicate(digest) } else { acceptAtOnce() }

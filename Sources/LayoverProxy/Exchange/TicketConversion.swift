@@ -4,7 +4,7 @@ import LayoverHTTP
 import LayoverReplay
 import NIOCore
 
-/// The way of an exchange to a ticket: its tokens, its body on the disk, the request to the engine, and the response to its client.
+/// What the ticket of an exchange needs: its tokens, its body on the disk, what the engine is asked for, and the response to its client.
 /// The class decides nothing (`Exchange+Tickets`).
 ///
 /// `@unchecked Sendable`: confined to the loop of its exchange.
@@ -55,27 +55,16 @@ final class TicketConversion: @unchecked Sendable {
 
     // MARK: From hold to ticket
 
-    func askEngine() {
-        let id = exchange.joinedEntry()
-        exchange.request.body?.roomMayBeBack()
-        persist(exchange.request.body, id) { [self, exchange] stored in
-            if let stored {
-                loop.engine.post(.becomeTicket(acceptance(id, stored), exchange))
-            } else {
-                exchange.ticketBodyWasNotStored()
-            }
-        }
-    }
-
     /// Makes the body outlive the process.
     ///
-    /// - Parameter then: Called on the loop; nil: the disk does not take the body.
-    private func persist(_ body: CapturedBody?, _ id: EntryID, then: @escaping (StoredBody?) -> Void) {
-        guard let body else { return then(StoredBody.none) }
+    /// - Parameter then: Gets what the engine is asked for, on the loop. Nil: the disk does not take the body. It keeps the exchange alive.
+    func store(_ body: CapturedBody?, as id: EntryID, then: @escaping (Acceptance?) -> Void) {
+        guard let body else { return then(acceptance(id, .none)) }
         // Called on the loop, where it came from.
         nonisolated(unsafe) let then = then
-        let loop = self.loop
-        body.persist(as: "\(id).request") { stored in loop.eventLoop.execute { then(stored) } }
+        body.persist(as: "\(id).request") { [self, exchange] stored in
+            exchange.loop.eventLoop.execute { then(stored.map { self.acceptance(id, $0) }) }
+        }
     }
 
     /// In the same rhythm as a body is tried again.
@@ -143,21 +132,29 @@ final class TicketConversion: @unchecked Sendable {
     /// Whether the body may have tokens, as far as it has come.
     var isBodySuspect: Bool { tokens?.isBodySuspect == true }
 
-    func replaceTokens() {
-        guard tokens?.isBodySuspect == true, let body = exchange.request.body else { return replaceTokens(in: nil) }
+    /// What became of the tokens.
+    enum Replaced {
+        case found(TicketTokens.Found)
+        /// The request cannot become a ticket.
+        case failed(Problem)
+    }
+
+    /// Replaces the tokens whose value is known.
+    ///
+    /// - Parameter then: Called on the loop, at once if the body has none. It keeps the exchange alive.
+    func replaceTokens(then: @escaping (Replaced) -> Void) {
+        guard tokens?.isBodySuspect == true, let body = exchange.request.body else { return then(replaceTokens(in: nil)) }
         let max = TokenLimits().bodyByteCountMax
-        guard body.receivedByteCount <= max else { return exchange.failUnsent(Problem(.bodyTooLong())) }
+        guard body.receivedByteCount <= max else { return then(.failed(Problem(.bodyTooLong()))) }
+        nonisolated(unsafe) let then = then
         Task { [self, exchange] in
             let bytes = await body.collect(upTo: max)
-            loop.eventLoop.execute {
-                guard exchange.phase == .collecting(for: .ticket) else { return }
-                if let bytes { self.replaceTokens(in: bytes) } else { exchange.failUnsent(.bodyUnreadable) }
-            }
+            exchange.loop.eventLoop.execute { then(bytes.map { self.replaceTokens(in: $0) } ?? .failed(.bodyUnreadable)) }
         }
     }
 
     /// - Parameter body: The body to look for tokens in. Nil: it has no tokens.
-    private func replaceTokens(in body: ByteBuffer?) {
+    private func replaceTokens(in body: ByteBuffer?) -> Replaced {
         do throws(TokenError) {
             let found = try TicketTokens.found(
                 in: exchange.request, body: body, uuid: RequestUUID.text(using: &loop.generator))
@@ -165,19 +162,9 @@ final class TicketConversion: @unchecked Sendable {
             replaced = found.body.map {
                 CapturedBody(.inline($0), trailers: exchange.trailers, limits: loop.configuration.body, spool: loop.spool)
             }
-            exchange.tokensWereReplaced(in: found.request, parents: found.parents)
+            return .found(found)
         } catch {
-            exchange.failUnsent(Problem(error))
-        }
-    }
-
-    /// Makes the body outlive the process, and asks for the ticket.
-    func storeAtOnce() {
-        let id = EntryID(using: &loop.generator)
-        persist(bodyToStore, id) { [self, exchange] stored in
-            guard exchange.phase == .accepting else { return }
-            guard let stored else { return exchange.bodyCannotBeStored() }
-            loop.engine.post(.accept(acceptance(id, stored), exchange))
+            return .failed(Problem(error))
         }
     }
 }

@@ -257,7 +257,17 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     // MARK: Tickets
 
     package func replay(_ replay: TicketReplay) -> (any HeldExchange)? {
-        engine.store.map { TicketLoading.begin(replay, from: $0, on: self) }
+        guard let store = engine.store else { return nil }
+        let exchange = Exchange(of: replay, on: self)
+        opened(exchange)
+        eventLoop.execute { [self] in
+            let reading = TicketReading(store: store, replay: replay, limits: configuration.body, spool: spool)
+            Task { [eventLoop] in
+                let request = await reading.read()
+                eventLoop.execute { exchange.requestWasRead(request, for: replay) }
+            }
+        }
+        return exchange
     }
 
     /// Registers an exchange that has no client. A stop of the proxy waits for it if it must finish (`Exchange.mustFinish`).

@@ -1,5 +1,6 @@
 import LayoverCore
 import LayoverEngine
+import LayoverHTTP
 import LayoverReplay
 import NIOCore
 
@@ -119,5 +120,32 @@ struct TicketReading: Sendable {
 
     static func failure(_ message: String, _ kind: FailureKind = .proxyInternalError) -> Failure {
         Failure(phase: .resolving, kind: kind, evidence: .neverSent, message: message)
+    }
+}
+
+extension TicketReplay {
+    /// The request before it has been read from the store.
+    var unreadRequest: UpstreamRequest {
+        UpstreamRequest(
+            purpose: .transfer, origin: request.origin, method: request.method, target: "", host: "", fields: [:], mayBeSentTwice: false)
+    }
+
+    /// The stored request, ready to be sent. Nil: it is a notification whose webhook is gone, or which could not be signed.
+    ///
+    /// - Parameter route: The route of the ticket, in the newest table.
+    func request(_ stored: StoredRequest, _ body: CapturedBody?, by route: Route?, on loop: ProxyLoop) -> UpstreamRequest? {
+        var framing = BodyFraming.none
+        if stored.hasBody { framing = stored.trailers == nil ? .length(stored.body.byteCount) : .chunked }
+        var request = UpstreamRequest(
+            purpose: .transfer, origin: stored.origin, method: stored.method, target: stored.target, host: stored.host,
+            fields: stored.fields, framing: framing, body: body, mayBeSentTwice: false,
+            timeouts: loop.planner.timeouts(of: route, isTicket: true), allowAddresses: route?.allowAddresses ?? [],
+            supportsHTTP2: route?.supportsHTTP2 ?? false)
+        // The engine counts the attempt at this one, whatever a reload has named since.
+        request.parentProxy = routes.parentProxy(for: stored.origin, route: self.route)
+        request.takeFields(of: route)
+        guard stored.isNotification else { return request }
+        guard let webhook = route?.webhook else { return nil }
+        return WebhookRequest.address(&request, to: webhook, stored.body, at: loop.wallSeconds) ? request : nil
     }
 }

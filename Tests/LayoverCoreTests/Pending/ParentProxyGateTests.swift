@@ -160,11 +160,17 @@ import Testing
         #expect(bench.pending.set.shutOrigins == [Self.other])
     }
 
+    /// A reload that names the other parent proxy.
+    private mutating func reload(portion: Int) {
+        _ = bench.pending.set.reloaded(as: 1, portion: portion, now: bench.pending.now) { _ in
+            FoundRoute(route: nil, policy: .fixture(), parentProxyGate: Self.other)
+        }
+    }
+
     /// The engine is told of the reload first: an attempt that it starts afterwards goes through the new parent proxy.
     @Test(arguments: [false, true]) mutating func attemptThatBeginsAfterTheReloadCountsForTheNewParentProxy(isInPortion: Bool) {
         let id = bench.park(Self.origins[0], .reset).id
-        bench.pending.set.reloaded(as: 1) { _ in FoundRoute(route: nil, policy: .fixture(), parentProxyGate: Self.other) }
-        if isInPortion { _ = bench.pending.set.rerouteSome(1, now: bench.pending.now) }
+        reload(portion: isInPortion ? 1 : 0)
         #expect(bench.advance(.seconds(5)) == [id])
         #expect(bench.fail(id, Self.away) == [])
         #expect(bench.pending.set.shutOrigins == [Self.other])
@@ -172,7 +178,7 @@ import Testing
 
     /// A loop planned the request by the table of before, and the engine has a newer one.
     @Test mutating func requestPlannedByAnOldTableBeginsThroughTheNewParentProxy() {
-        bench.pending.set.reloaded(as: 1) { _ in FoundRoute(route: nil, policy: .fixture(), parentProxyGate: Self.other) }
+        reload(portion: 1)
         let new = bench.park(Self.origins[0], nil)
         #expect(new.started == [new.id])
         #expect(bench.pending.entry(new.id)?.parentProxyGate == Self.other)

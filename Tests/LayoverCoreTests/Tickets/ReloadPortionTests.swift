@@ -8,6 +8,15 @@ struct ReloadPortionTests {
 
     private static let new = Policy.fixture { $0.name = "new" }
 
+    private mutating func reload(
+        as number: Int = 1, to route: String? = "new", policy: Policy = Self.new, first: [EntryID] = [], portion: Int
+    ) -> [PendingAction] {
+        bench.kept(
+            bench.set.reloaded(as: number, first: first, portion: portion, now: bench.now) { _ in
+                FoundRoute(route: route, policy: policy, parentProxyGate: nil)
+            })
+    }
+
     @Test mutating func ticketThatIsDueGoesByItsNewRouteBeforeItsPortion() {
         var ids: [EntryID] = []
         for _ in 0..<3 {
@@ -15,8 +24,7 @@ struct ReloadPortionTests {
             _ = bench.fail(id, .reset, delay: .seconds(5))
             ids.append(id)
         }
-        bench.set.reloaded(as: 1) { _ in FoundRoute(route: "new", policy: Self.new, parentProxyGate: nil) }
-        _ = bench.kept(bench.set.rerouteSome(1, now: bench.now))
+        _ = reload(portion: 1)
         #expect(ids.map { bench.entry($0)?.route } == ["new", nil, nil])
         #expect(bench.set.isRerouting)
         #expect(bench.wait(.seconds(5)).started == ids)
@@ -26,10 +34,8 @@ struct ReloadPortionTests {
 
     @Test mutating func laterReloadTakesThePlaceOfTheOneUnderWay() {
         let ids = (0..<3).map { _ in bench.accepted { $0.lane = "lane" } }
-        bench.set.reloaded(as: 1) { _ in FoundRoute(route: "old", policy: Self.new, parentProxyGate: nil) }
-        _ = bench.kept(bench.set.rerouteSome(2, now: bench.now))
-        bench.set.reloaded(as: 2) { _ in FoundRoute(route: "new", policy: Self.new, parentProxyGate: nil) }
-        _ = bench.kept(bench.set.rerouteSome(2, now: bench.now))
+        _ = reload(to: "old", portion: 2)
+        _ = reload(as: 2, portion: 2)
         #expect(bench.set.isRerouting)
         _ = bench.kept(bench.set.rerouteSome(2, now: bench.now))
         #expect(!bench.set.isRerouting)
@@ -39,8 +45,7 @@ struct ReloadPortionTests {
     @Test mutating func entriesThatAreToBeFirstAreInTheFirstPortion() {
         let ticket = bench.accepted { $0.lane = "lane" }
         let held = bench.parked()
-        bench.set.reloaded(as: 1, first: [held]) { _ in FoundRoute(route: "new", policy: Self.new, parentProxyGate: nil) }
-        let actions = bench.kept(bench.set.rerouteSome(1, now: bench.now))
+        let actions = reload(first: [held], portion: 1)
         #expect(actions.contains(.reroute(held)))
         #expect([ticket, held].map { bench.entry($0)?.route } == [nil, "new"])
         _ = bench.kept(bench.set.rerouteSome(2, now: bench.now))
@@ -52,7 +57,7 @@ struct ReloadPortionTests {
         for _ in 0..<3 { _ = bench.accepted { $0.lane = "lane" } }
         let held = bench.parked()
         #expect(bench.set.rerouteCount == 0)
-        bench.set.reloaded(as: 1, first: [held]) { _ in FoundRoute(route: "new", policy: Self.new, parentProxyGate: nil) }
+        _ = reload(first: [held], portion: 0)
         #expect(bench.set.rerouteCount == 4 && bench.set.isReroutingFirst)
         for left in [3, 2, 1, 0] {
             _ = bench.kept(bench.set.rerouteSome(1, now: bench.now))
@@ -63,7 +68,7 @@ struct ReloadPortionTests {
 
     /// A loop planned it by the table of before the reload, and it came to the engine after the reload.
     @Test(arguments: [false, true]) mutating func requestPlannedByAnOlderTableIsReroutedAsItJoins(isOld: Bool) {
-        bench.set.reloaded(as: 1) { _ in FoundRoute(route: "new", policy: Self.new, parentProxyGate: nil) }
+        _ = reload(portion: 1)
         #expect(!bench.set.isRerouting)
         let id = EntryID(using: &bench.generator)
         var new = NewEntry(
@@ -85,7 +90,7 @@ struct ReloadPortionTests {
         _ method: String, by policy: Policy, after failure: Failure, _ rule: Verdict.ParkingRule, automaticLeft: Int? = nil,
         new newPolicy: Policy
     ) -> (EntryID, [PendingAction]) {
-        bench.set.reloaded(as: 1) { _ in FoundRoute(route: nil, policy: newPolicy, parentProxyGate: nil) }
+        _ = reload(to: nil, policy: newPolicy, portion: 1)
         let id = EntryID(using: &bench.generator)
         let new = NewEntry(
             RequestDescription(

@@ -35,8 +35,14 @@ extension EntryCommand {
         let id = entry.id
         set.amend(id) { $0.lastCommand = CommandRecord(name: self, author: author, at: now, reason: reason) }
         switch self {
-        case .retry: retry(entry, isForced: entry.isForced, &set, now: now)
-        case .force: retry(entry, isForced: true, &set, now: now)
+        case .retry, .force:
+            if entry.why == .parentFailed || entry.why == .maybeApplied { set.excuseParents(of: entry) }
+            set.amend(id) { if self == .force { $0.isForced = true } }
+            set.giveGrantBack(id, wasMade: false)
+            set.transition(id, to: .waiting(.due), now: now)
+            set.makeEligible(id, by: .admin)
+            set.canaryMayGo(for: entry, now: now)
+            set.dispatchLater(entry.origin)
         // Final at once, an attempt in flight included: the loop aborts it.
         case .cancel: set.end(id, as: .cancelled, .cancelled(reason: reason), now: now)
         case .abort:
@@ -56,17 +62,6 @@ extension EntryCommand {
             set.place(id, now: now)
             set.dispatchLater(entry.origin)
         }
-    }
-
-    private func retry(_ entry: Entry, isForced: Bool, _ set: inout PendingSet, now: Timestamp) {
-        let id = entry.id
-        if entry.why == .parentFailed || entry.why == .maybeApplied { set.excuseParents(of: entry) }
-        set.amend(id) { $0.isForced = isForced }
-        set.giveGrantBack(id, wasMade: false)
-        set.transition(id, to: .waiting(.due), now: now)
-        set.makeEligible(id, by: .admin)
-        set.canaryMayGo(for: entry, now: now)
-        set.dispatchLater(entry.origin)
     }
 }
 
