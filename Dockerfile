@@ -9,7 +9,9 @@ COPY Package.swift ./
 RUN swift package --disable-dependency-cache resolve
 COPY Sources Sources
 COPY Tests Tests
-RUN scripts/build-release.sh && install -D --strip .build/release/layover /out/layover
+COPY scripts/package/notices.py scripts/package/
+RUN scripts/build-release.sh && install -D --strip .build/release/layover /out/layover \
+    && python3 scripts/package/notices.py /out/THIRD-PARTY-NOTICES
 
 FROM debian:bookworm-slim AS root
 COPY scripts/container/install-runtime.sh scripts/container/minimal-root.sh /tmp/
@@ -23,6 +25,7 @@ COPY --from=root /root-of-image /
 # Not every tool keeps the owner of what it copies from a stage.
 COPY --from=root --chown=10001:10001 /root-of-image/data /data
 COPY config.json /etc/layover/config.json
+COPY --from=build /out/THIRD-PARTY-NOTICES /usr/share/doc/layover/THIRD-PARTY-NOTICES
 
 ENV PATH=/usr/local/bin:/usr/bin
 USER layover

@@ -5,7 +5,7 @@
 # missing it changes nothing and needs no network, so it is run before every build.
 set -eu
 
-build_packages="libcurl4-openssl-dev libssl-dev libsqlite3-dev zlib1g-dev libcrypt-dev libmimalloc-dev pkg-config git ca-certificates"
+build_packages="libcurl4-openssl-dev libssl-dev libsqlite3-dev zlib1g-dev libcrypt-dev libmimalloc-dev pkg-config git ca-certificates python3"
 # The real clients of the end-to-end tests, and what their origins are made of.
 test_packages="curl git wget openssl libnss3-tools iproute2 nodejs node-undici python3 python3-pip python3-venv python3-requests strace faketime valgrind binutils"
 # The browser of the tests of the dashboard, and one for pages without scripts.

@@ -20,4 +20,5 @@ done
 install -D --mode 644 packaging/systemd/layover.service "$root/lib/systemd/system/layover.service"
 install -D --mode 644 packaging/systemd/layover.socket "$root/lib/systemd/system/layover.socket"
 install -D --mode 644 packaging/systemd/layover-user.service "$root/usr/lib/systemd/user/layover.service"
+scripts/package/notices.py "$root/usr/share/doc/layover/THIRD-PARTY-NOTICES"
 install -D --mode 644 packaging/config.json "$root/etc/layover/config.json"

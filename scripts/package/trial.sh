@@ -57,6 +57,9 @@ echo "installing"
 in_root apt-get install --yes -qq --no-install-recommends ./layover.deb > "$folder/install.log" 2>&1 || { cat "$folder/install.log"; fail "apt-get install"; }
 in_root getent passwd layover > /dev/null || fail "there is no user"
 [ "$(in_root stat -c '%U %a' /var/lib/layover)" = "layover 700" ] || fail "the folder of the state"
+for notice in "Gwendal" "The SwiftNIO Project" "Apache License"; do
+    grep -q "$notice" "$root/usr/share/doc/layover/THIRD-PARTY-NOTICES" || fail "the notices lack: $notice"
+done
 for file in /usr/share/man/man1/layover.1.gz /usr/share/bash-completion/completions/layover /usr/share/zsh/vendor-completions/_layover \
     /usr/share/fish/vendor_completions.d/layover.fish /lib/systemd/system/layover.service /usr/lib/systemd/user/layover.service; do
     [ -s "$root$file" ] || fail "$file is missing"
