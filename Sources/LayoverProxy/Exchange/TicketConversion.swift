@@ -4,7 +4,7 @@ import LayoverHTTP
 import LayoverReplay
 import NIOCore
 
-/// What the ticket of an exchange needs: its tokens, its body on the disk, what the engine is asked for, and the response to its client.
+/// The parts of a ticket that an exchange makes: its tokens, its body on the disk, the order to the engine, and the response to its client.
 /// The class decides nothing (`Exchange+Tickets`).
 ///
 /// `@unchecked Sendable`: confined to the loop of its exchange.
@@ -132,7 +132,7 @@ final class TicketConversion: @unchecked Sendable {
     /// Whether the body may have tokens, as far as it has come.
     var isBodySuspect: Bool { tokens?.isBodySuspect == true }
 
-    /// What became of the tokens.
+    /// The result of a replacement of tokens.
     enum Replaced {
         case found(TicketTokens.Found)
         /// The request cannot become a ticket.
