@@ -39,6 +39,24 @@ import Testing
         return store
     }
 
+    /// A kill amid the write would leave the file empty, and the bodies without a ticket with it.
+    @Test func fileOfTheOwnerIsWrittenOnlyIfItChanges() async throws {
+        let path = folder.file("spool/owner").path
+        func writtenAt() throws -> Date? {
+            try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
+        }
+        try await open("store").close()
+        let before = Date(timeIntervalSince1970: 1_000_000_000)
+        try FileManager.default.setAttributes([.modificationDate: before], ofItemAtPath: path)
+        try await open("store").close()
+        #expect(try writtenAt() == before)
+        try folder.write("body", to: "spool/" + Self.body)
+        try folder.write("", to: "spool/owner")
+        try await open("store").close()
+        #expect(try writtenAt() != before)
+        #expect(isThere(), "the folder may be that of another store")
+    }
+
     @Test func aSecondStoreDoesNotGetTheSpoolOfOneThatIsOpen() async throws {
         let first = try await store("a.sqlite")
         let failure = await failure { try open("b.sqlite") }

@@ -16,6 +16,9 @@ final class SpoolOwner: Sendable {
     /// one thread, and only read by it.
     private(set) nonisolated(unsafe) var isOurs = false
 
+    /// The content of the file. Protected like `spared`.
+    private nonisolated(unsafe) var content: [UInt8] = []
+
     private let path: String
     private let store: String
     private let database: String
@@ -38,6 +41,7 @@ final class SpoolOwner: Sendable {
         var facts = stat()
         guard fstat(descriptor, &facts) == 0 else { throw StoreFile.failure("read", path) }
         let bytes = try StoreFile.read(path, byteCountMax: max(1, Int(facts.st_size))) ?? []
+        content = bytes
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { String($0) }
         let owner = lines.count > 1 ? (store: lines[0], database: lines[1]) : nil
         isOurs = owner?.store == store
@@ -52,16 +56,19 @@ final class SpoolOwner: Sendable {
 
     private static let advice = "Give each store a folder of its own (store.path), or a spool folder of its own (store.spool)."
 
-    /// Saves that the folder belongs to this store, and which bodies do not. On disk when this returns.
+    /// Saves that the folder belongs to this store, and which bodies do not. On disk when this returns. A file that says so already is not
+    /// written: a kill amid the write leaves it empty, and the next start could not tell whose bodies these are.
     func claim(sparing names: Set<String>) throws(StoreFailure) {
         let text = Array(([store, database] + names.sorted()).joined(separator: "\n").utf8 + [0x0A])
+        spared = names
+        guard text != content else { return }
         let isWritten = file.withDescriptor { descriptor in
             // In place, because the lock is on this file. If the write is torn, no body is removed.
             ftruncate(descriptor, 0) == 0
                 && text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) } == text.count && fsync(descriptor) == 0
         }
         guard isWritten else { throw StoreFile.failure("write", path) }
-        spared = names
+        content = text
     }
 
     func release() { file.release() }
