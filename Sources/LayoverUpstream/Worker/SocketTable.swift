@@ -77,7 +77,7 @@ struct SocketTable {
         descriptors[key] = descriptor
     }
 
-    /// Remembers that a connection speaks HTTP/2, and has carried a request.
+    /// Remembers that a connection speaks HTTP/2, and whether it has carried a body.
     mutating func noteHTTP2(on descriptor: CInt, withBody hasBody: Bool) {
         guard descriptor >= 0, descriptor < entries.count, entries[Int(descriptor)].isConnection else { return }
         entries[Int(descriptor)].isHTTP2 = true
